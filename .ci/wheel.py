@@ -25,6 +25,8 @@ import tomllib
 import zipfile
 from pathlib import Path
 
+import supply
+from supply import environment, run
 from warm import start
 
 ROOT = Path(__file__).parents[1]
@@ -38,6 +40,7 @@ SHIPPED = (
     "faultwire/_core.abi3.so",
     "faultwire/_data/profiles/stream_chaos.yaml",
     "faultwire/_data/addons/chaos.py",
+    "faultwire/_data/verify_certificate.py",
     "faultwire/_data/verify_tape.py",
     "faultwire/capture/node_preload.cjs",
     "faultwire/report/templates/report.html.j2",
@@ -51,16 +54,6 @@ SHIPPED = (
 )
 
 
-def run(*command: str | Path, cwd: Path, env: dict[str, str] | None = None) -> str:
-    done = subprocess.run(
-        [str(c) for c in command], cwd=cwd, env=env, check=False, text=True, capture_output=True
-    )
-    if done.returncode:
-        logs = "".join(path.read_text() for path in cwd.glob(".faultwire/runs/*/engine.log"))
-        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}{logs}")
-    return done.stdout
-
-
 def contents(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     roots = {name.split("/")[0] for name in names}
@@ -68,13 +61,6 @@ def contents(wheel: Path) -> None:
     missing = [name for name in SHIPPED if name not in names]
     if extra or missing:
         sys.exit(f"wheel: unexpected top-level names {sorted(extra)}, missing files {missing}")
-
-
-def environment() -> dict[str, str]:
-    """Ours, without what could lead an interpreter to the checkout; the guard is told where that is."""
-    leads = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "FAULTWIRE_VENV")
-    kept = {name: value for name, value in os.environ.items() if name not in leads}
-    return {**kept, "FAULTWIRE_FORBIDDEN": str(ROOT / "proxy")}
 
 
 def install(work: Path, wheel: Path, *, anew: bool) -> Path:
@@ -173,49 +159,6 @@ def test(python: Path, work: Path, *, everything: bool) -> None:
         sys.exit(f"wheel: the end-to-end tests ended with code {done.returncode}")
 
 
-def reproduce(work: Path) -> None:
-    """Build one commit twice, from nothing, and compare: the second time as a user who lets nobody else read.
-
-    Both in the same folder, whose name is in the bill of materials that maturin writes.
-    """
-    source, archive = work / "source", work / "source.tar"
-    run("git", "archive", "--output", archive, "HEAD", cwd=ROOT)
-    instant = run("git", "log", "-1", "--format=%ct", cwd=ROOT).strip()
-    cargo = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
-    digests = []
-    for number, umask in enumerate((0o022, 0o077)):
-        before = os.umask(umask)
-        try:
-            source.mkdir()
-            run("tar", "-xf", archive, "-C", source, cwd=work)
-            env = environment() | {
-                "SOURCE_DATE_EPOCH": instant,
-                "CARGO_TARGET_DIR": str(work / f"target{number}"),
-                "RUSTFLAGS": f"--remap-path-prefix={cargo}=cargo",
-            }
-            out = work / f"built{number}"
-            run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", out, source, cwd=work, env=env)
-        finally:
-            os.umask(before)
-        (wheel,) = out.glob("*.whl")
-        digests.append(hashlib.sha256(wheel.read_bytes()).hexdigest())
-        shutil.rmtree(source)
-    if len(set(digests)) != 1:
-        sys.exit(f"wheel: two builds of one commit differ: {digests}")
-    print(f"two builds of one commit are the same wheel: sha256 {digests[0]}")
-
-
-def locked(work: Path, wheel: Path) -> None:
-    """Install what the command needs by the hashes of the lock alone, and the wheel on top."""
-    run(sys.executable, "-m", "venv", work / "locked", cwd=work)
-    python = work / "locked" / "bin" / "python"
-    lock = ROOT / ".ci" / "lock" / "runtime.txt"
-    run(python, "-m", "pip", "install", "--quiet", "--require-hashes", "-r", lock, cwd=work)
-    run(python, "-m", "pip", "install", "--quiet", "--no-deps", wheel, cwd=work)
-    print(run(python, "-m", "pip", "check", cwd=work).strip())
-    run(python.with_name("faultwire"), "--version", cwd=work, env=environment())
-
-
 def hear_signals() -> None:
     """As a user's shell starts a command: `nohup` and a job in the background leave signals ignored, in every
     process below them, too."""
@@ -237,8 +180,7 @@ def main() -> None:
         apart(python, work)
         use(python, work)
         if everything:
-            locked(work, wheel)
-            reproduce(work)
+            supply.check(work, wheel)
         warm = sys.platform == "linux" and os.environ.get("FAULTWIRE_STARTS") != "cold"
         if warm and not everything:
             with start.serving(python, work, environment()):

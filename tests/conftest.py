@@ -29,6 +29,7 @@ COLD = {
     "engine/test_failures.py": "memory, deaths",
     "engine/test_http2_floods.py": "memory",
     "engine/test_life.py": "the engine's start and end",
+    "engine/test_no_memory.py": "memory",
     "engine/test_starting.py": "the engine's start",
     "engine/test_uploads.py": "memory",
     "exec/test_determinism.py": "two runs that must not share a seed",

@@ -6,9 +6,8 @@ mod dice;
 mod properties;
 
 use dice::{Dice, ELEMENTS, JSON, Seed, cut, damage, joined, seeds};
-use faultwire_core::json::{self, Step};
 use properties::heads::{count, request};
-use properties::json::{edited, is_json};
+use properties::json::{edited, is_json, path};
 
 /// A document of a few levels. Its keys come twice now and then.
 fn document(dice: &mut Dice, depth: usize) -> Vec<u8> {
@@ -35,21 +34,6 @@ fn document(dice: &mut Dice, depth: usize) -> Vec<u8> {
     made
 }
 
-/// A path to some value, and whether another member of an object on it has the same key.
-fn path(dice: &mut Dice, body: &[u8]) -> (Vec<Step>, bool) {
-    let (mut path, mut doubled) = (Vec::new(), false);
-    for _ in 0..dice.below(4) {
-        let children = json::children(body, &path).expect("a document");
-        if children.is_empty() {
-            break;
-        }
-        let (key, _) = &children[dice.below(children.len())];
-        doubled |= children.iter().filter(|(other, _)| other == key).count() > 1;
-        path.push(key.clone());
-    }
-    (path, doubled)
-}
-
 /// What replaces or removes a value in the bytes does the same to the document, and to nothing else.
 #[test]
 #[ignore = "long"]
@@ -59,7 +43,7 @@ fn edits() {
         let mut dice = Dice(seed);
         let body = document(&mut dice, 3);
         made += 1;
-        let (path, doubled) = path(&mut dice, &body);
+        let (path, doubled) = path(&mut dice, &body, 4);
         let new = document(&mut dice, 1);
         removed += u64::from(edited(&body, &path, doubled, &new, Seed(seed)));
     }

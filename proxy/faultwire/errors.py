@@ -23,7 +23,6 @@ case, have no final period, put values in backticks and say what was found and w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
@@ -164,6 +163,8 @@ class AgentError(FaultwireError):
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that a misspelled one most likely meant, if any is close."""
+    from difflib import get_close_matches  # an engine that starts names nothing wrongly
+
     found = get_close_matches(name, list(known), n=1, cutoff=0.5)
     return found[0] if found else None
 

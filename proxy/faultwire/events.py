@@ -6,6 +6,7 @@ from typing import Literal
 
 from faultwire.history import (
     AgentResult as AgentResult,
+    Arrival as Arrival,
     Bypass as Bypass,
     Delivery as Delivery,
     FailedHandshake as FailedHandshake,
@@ -199,6 +200,8 @@ class Exchange:
     """The agent that calls, where its name is known."""
     history: str = ""
     """Digest of the conversation that the request holds, where the profile attacks conversations."""
+    http2: bool = False
+    """Does the client speak HTTP/2 to us?"""
 
     def answered(self, response: Response) -> Exchange:
         """The same with its response: what `dataclasses.replace` gives, in a fifth of the time."""
@@ -219,6 +222,7 @@ class Exchange:
             self.agent,
             self.caller,
             self.history,
+            self.http2,
         )
 
 
@@ -273,7 +277,20 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """Abort the connection with a TCP RST."""
+    """Abort the connection with a TCP RST; in HTTP/2 the stream, with this code (RFC 9113 §7)."""
+
+    code: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Goaway:
+    """Tell a client of HTTP/2 that its connection takes no more calls (RFC 9113 §6.8); no end of this one.
+
+    `answered`: the call at hand is among those that are still answered, as all others under way are.
+    """
+
+    code: int = 0
+    answered: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,4 +302,4 @@ class Close:
     reason: str = ""
 
 
-Action = Send | Wait | Cut | Reset | Close
+Action = Send | Wait | Cut | Reset | Close | Goaway

@@ -102,6 +102,24 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Arrival:
+    """The client's connection that a request came on, and what its session had open beside it.
+
+    `connection` is its ordinal among those of the engine, `request` that of the request on it, both from 1.
+    When the request came the connection had been open for `open_ms`, and ready for a request (behind its
+    TLS handshake) for `ready_ms`. `others` connections were open when it was opened, and `unused` ones
+    that had not carried any request yet when the request came.
+    """
+
+    connection: int
+    request: int
+    open_ms: float
+    ready_ms: float
+    others: int
+    unused: int
+
+
+@dataclass(frozen=True, slots=True)
 class Recorded:
     """One exchange as a tape holds it.
 
@@ -135,6 +153,8 @@ class Recorded:
     messages: tuple[Message, ...] = ()
     http2: bool = False
     """Did the client speak HTTP/2?"""
+    arrival: Arrival | None = None
+    """How its request came; None where nobody saw it come (imports, tapes of older versions)."""
 
 
 @dataclass(frozen=True, slots=True)

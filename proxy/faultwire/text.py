@@ -33,6 +33,12 @@ def _escape(c: str) -> str:
     return f"\\u{point:04x}" if point <= 0xFFFF else f"\\U{point:08x}"
 
 
+def unit(count: int, many: str) -> str:
+    """A unit as it stands in data, or of one: `cell`, `invocation with faults`."""
+    first, blank, rest = many.partition(" ")
+    return f"{first.removesuffix('s')}{blank}{rest}" if count == 1 else many
+
+
 def counted(count: int, one: str, many: str = "") -> str:
     """`1 run`, `2 runs`: a count with its noun, whose plural is `many` where it does not end in `s`."""
     return f"{count} {one if count == 1 else many or one + 's'}"

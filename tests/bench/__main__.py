@@ -23,6 +23,7 @@ from tests.bench import (
     memory,
     micro,
     native,
+    peers,
     recording,
     reports,
     rounds,
@@ -49,6 +50,7 @@ NAMES = (
     "crowd",
     "taped",
     "native",
+    "peers",
     *(curve.name for curve in curves.CURVES),
     "serial",
     "help",
@@ -125,7 +127,7 @@ def traffic(folder: Path, wanted: Sequence[str], *, quick: bool) -> list[Row]:
     """The measures that need proxies, an upstream and a load."""
     measures = [m for m in MEASURES if m.name in wanted]
     growing = {"serial", *(curve.name for curve in curves.CURVES)} & set(wanted)
-    if not measures and not growing and not {"memory", "crowd", "taped", "native"} & set(wanted):
+    if not measures and not growing and not {"memory", "crowd", "taped", "native", "peers"} & set(wanted):
         return []
     rows: list[Row] = []
     with Rig(folder) as rig:
@@ -142,6 +144,9 @@ def traffic(folder: Path, wanted: Sequence[str], *, quick: bool) -> list[Row]:
         if "native" in wanted:
             say("native: TLS and HTTP/1.1 in the core, and in mitmproxy")
             rows += native.run(rig, rig.bare(), rig.bare(STREAM), quick=quick)
+        if "peers" in wanted:
+            say("peers: beside other proxies")
+            rows += peers.run(rig, rig.bare(), quick=quick)
         if growing:
             say("curves: how the cost of an exchange grows")
             rows += curves.run(rig, growing, quick=quick)

@@ -8,6 +8,7 @@ shown is the median of the ratios with an interval for it.
 from __future__ import annotations
 
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -90,7 +91,7 @@ def opened(rig: Rig, tree: Path | None, point: Point, name: str) -> Iterator[Sub
         settings.run_dir.mkdir(mode=0o700, parents=True)
         main = tree / "proxy" / "faultwire" / "child_main.py"
         command = [sys.executable, "-I", "-O", str(main), "faultwire.mitm"]
-        process = child_process.spawn(command, settings.run_dir / "engine.log", os.environ)
+        process = child_process.spawn(command, settings.run_dir / "engine.log", environment(tree))
         if process.stdin is None:
             raise RuntimeError("the engine was started without pipes")
         process.stdin.write(settings.model_dump_json().encode() + b"\n")
@@ -98,6 +99,19 @@ def opened(rig: Rig, tree: Path | None, point: Point, name: str) -> Iterator[Sub
         starting = Engine(process, child_process.first_word(process, "engine", None))
     with starting as engine:
         yield subjects.opened(engine, "bench", point.profile or subjects.ARMED, rig.port, name)
+
+
+ASK = (
+    "import json, sys; from faultwire.mitm.engine import client; json.dump(client._environment(), sys.stdout)"
+)
+
+
+def environment(tree: Path) -> dict[str, str]:
+    """What the client of a tree starts its engine with: how it deals with memory is in there."""
+    path = {**os.environ, "PYTHONPATH": str(tree / "proxy")}
+    done = subprocess.run([sys.executable, "-c", ASK], env=path, stdout=subprocess.PIPE, check=True)
+    found: dict[str, str] = json.loads(done.stdout)
+    return found
 
 
 def checked_out(commit: str) -> Path:

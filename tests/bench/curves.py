@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from statistics import median
 
@@ -117,7 +118,7 @@ def run(rig: Rig, wanted: Iterable[str], *, quick: bool) -> list[Row]:
             rows += _curve(rig, curve, bare, quick=quick)
     if "serial" in names:
         for point in SERIAL:
-            rows += measured(rig, "serial", point, bare, quick=quick, target=SERIAL_TARGET)
+            rows += measured(rig, "serial", point, bare, quick=quick, target=SERIAL_TARGET, native=True)
     return rows
 
 
@@ -142,29 +143,53 @@ def _titled(row: Row, title: str) -> Row:
 
 
 def measured(
-    rig: Rig, measure: str, point: Point, bare: Subject | None, *, quick: bool, target: float | None = None
+    rig: Rig,
+    measure: str,
+    point: Point,
+    bare: Subject | None,
+    *,
+    quick: bool,
+    target: float | None = None,
+    native: bool = False,
 ) -> list[Row]:
-    """One point of every subject in turn."""
+    """One point, faultwire's value over mitmdump's of the same round; `native`: on the native path too, which
+    must have served every tunnel."""
     name = f"curve-{measure}-{point.name}".replace(" ", "-").replace(",", "")
-    settings = subjects.settings(rig.folder / name, rig.keys)
-    with Engine.start(settings) as engine:
-        ours = subjects.opened(engine, "bench", point.profile or subjects.ARMED, rig.port)
-        return _in_turn(rig, measure, point, [ours] if bare is None else [ours, bare], quick, target)
+    profile = point.profile or subjects.ARMED
+    with ExitStack() as engines:
+        plain = engines.enter_context(Engine.start(subjects.settings(rig.folder / name, rig.keys)))
+        found = [subjects.opened(plain, "bench", profile, rig.port)]
+        if native:
+            settings = subjects.settings(rig.folder / f"{name}-native", rig.keys, native=True)
+            engine = engines.enter_context(Engine.start(settings))
+            found.append(subjects.opened(engine, "bench", profile, rig.port, "faultwire-native"))
+        rows = _in_turn(rig, measure, point, found, bare, quick, target)
+        if native:
+            stats = engine.stats()
+            if not stats["native_plain" if point.plain else "native"] or stats["native_declined"]:
+                raise RuntimeError(f"{point.name} was not served natively: {stats['native_declined']}")
+    return rows
 
 
 def _in_turn(
-    rig: Rig, measure: str, point: Point, found: list[Subject], quick: bool, target: float | None
+    rig: Rig,
+    measure: str,
+    point: Point,
+    ours: list[Subject],
+    bare: Subject | None,
+    quick: bool,
+    target: float | None,
 ) -> list[Row]:
+    found = ours if bare is None else [*ours, bare]
     rows = {one.name: Row(measure, point.name, one.name, "ms CPU", more_is_better=False) for one in found}
     count = {one.name: fitting(rig, one, point) for one in found}
     for number in range(ROUNDS[quick]):
         for one in found if number % 2 else found[::-1]:
             rows[one.name].rounds.append(cost(rig, one, point, count[one.name]))
-    mine = rows[found[0].name]
-    for bare in found[1:]:
-        theirs = rows[bare.name].rounds
+    for one in ours if bare is not None else ():
+        mine, theirs = rows[one.name], rows[bare.name].rounds
         mine.baseline, mine.target = bare.name, target
-        mine.ratios = [one / other for one, other in zip(mine.rounds, theirs, strict=True)]
+        mine.ratios = [a / b for a, b in zip(mine.rounds, theirs, strict=True)]
     return list(rows.values())
 
 

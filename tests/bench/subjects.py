@@ -83,9 +83,12 @@ def direct(pki: Pki, port: int) -> Subject:
 
 
 @contextmanager
-def mitmdump(folder: Path, pki: Pki, port: int, *, script: Path | None = None) -> Iterator[Subject]:
-    """Bare `mitmdump -q` of the mitmproxy that faultwire uses, with a script for streams or without."""
-    name = "mitmdump+stream" if script else "mitmdump"
+def mitmdump(
+    folder: Path, pki: Pki, port: int, *, script: Path | None = None, relay: bool = False
+) -> Iterator[Subject]:
+    """Bare `mitmdump -q` of the mitmproxy that faultwire uses, with a script for streams or without; `relay`:
+    it looks into no tunnel, and passes bytes on."""
+    name = "mitmdump+stream" if script else "mitmdump-relay" if relay else "mitmdump"
     confdir, listen = folder / name, free_port()
     command = [
         sys.executable, "-c", "from mitmproxy.tools.main import mitmdump; mitmdump()", "-q",
@@ -94,9 +97,11 @@ def mitmdump(folder: Path, pki: Pki, port: int, *, script: Path | None = None) -
     ]  # fmt: skip
     if script:
         command += ["-s", str(script)]
+    if relay:
+        command += ["--ignore-hosts", ".*"]
     with Child(command, log=folder / f"{name}.log", speaks=False) as child:
         wait_for_port(listen, child.process)
-        ca = confdir / "mitmproxy-ca-cert.pem"
+        ca = pki.ca if relay else confdir / "mitmproxy-ca-cert.pem"
         yield Subject(name, Target(HOST, port, str(ca), f"127.0.0.1:{listen}"), child.pid)
 
 
@@ -141,10 +146,14 @@ def mockttp(folder: Path, pki: Pki, port: int) -> Iterator[Subject]:
         )
 
 
+def cache() -> Path:
+    """Where other proxies are kept, outside of the repository."""
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "faultwire-bench"
+
+
 def install_mockttp() -> Path:
     """Its `node_modules`, installed once per user."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "faultwire-bench"
-    home = cache / f"mockttp-{MOCKTTP}"
+    home = cache() / f"mockttp-{MOCKTTP}"
     modules = home / "node_modules"
     if (modules / "mockttp" / "package.json").exists():
         return modules

@@ -16,7 +16,7 @@ ALLOWED = {
     "mitmproxy_rs": ("mitm/",),
     "sqlite3": ("tape/",),
     "time": ("clock.py", "demo/agent.py"),
-    "random": ("dice.py",),
+    "random": ("dice.py", "capture/chance_preload.py"),
     "secrets": ("dice.py",),
     "uuid": ("dice.py",),
 }

@@ -28,6 +28,7 @@ STARTED = {
         "faultwire.capture.netns.namespace",
         "tests/unit/capture/netns/test_namespace.py",
     ),
+    "faultwire.workbench.__main__": ("faultwire.workbench.client", "tests/e2e/workbench/test_beside.py"),
     "faultwire.mock.serving": ("faultwire.mock.client", "tests/e2e/mock/test_mock.py"),
 }
 """Modules that no test imports by their path: whole processes, and what the public face gives."""

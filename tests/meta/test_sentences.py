@@ -23,9 +23,10 @@ ALWAYS = frozenset(
         "cli/_summary.py: {} fired",
         "cli/_summary.py: {}, run {}",
         "report/progress.py: {} fault{} fired",
-        "report/progress.py: {} of {} invocations",
+        "report/progress.py: {} of {} invocation{}",
         "report/summary.py: ## {} faultwire ci: {}\n\n{}",
         "report/summary.py: run {} · seed {} · ledger {}",
+        "report/passed.py: {} failed no check{}, and{}: {}",
         "report/summary.py: score from",
         "tape/import_/_agentops_chain.py: ELS 1.0",
     }
@@ -39,10 +40,7 @@ IN_ONE_LINE = {
     "checks/output_not_empty.py: the answer is empty": "tests/unit/checks/test_output_not_empty.py",
     **dict.fromkeys(
         (
-            (
-                "report/terminal.py: \n       {} of {} judged invocations without a failure: "
-                "{} interval {} to {} %"
-            ),
+            ("report/terminal.py: \n       {} of {} without a failure: {} interval {} to {} %"),
             "report/terminal.py: , {} unknown)",
             "report/terminal.py: not judged  ",
             "report/terminal.py: resilience score",
@@ -58,6 +56,10 @@ IN_ONE_LINE = {
         "tests/unit/report/test_terminal_numbers.py",
     ),
     **dict.fromkeys(
+        ("report/halves.py: at its token limit (`{}`)", "report/halves.py: without its closing event"),
+        "tests/unit/report/test_halves.py",
+    ),
+    **dict.fromkeys(
         ("report/summary.py: **no score**", "report/summary.py: , threshold {}"),
         "tests/unit/report/test_summary.py",
     ),
@@ -67,8 +69,8 @@ IN_ONE_LINE = {
     ),
     **dict.fromkeys(
         (
-            "checks/truncated_stream_not_accepted.py: and sent its result in",
-            "checks/truncated_stream_not_accepted.py: the agent ran {} from the answer of exchange {}, {}",
+            "checks/truncated_stream_not_accepted.py: with a result in",
+            "checks/truncated_stream_not_accepted.py: the agent {} {} from the answer of exchange {}, {}",
             "checks/truncated_stream_not_accepted.py: which ended at its limit (`{}`)",
             "checks/truncated_stream_not_accepted.py: which was cut short",
             "checks/truncated_stream_not_accepted.py: {}, {} exchange {}",

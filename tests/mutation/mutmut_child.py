@@ -166,6 +166,10 @@ class Part:
     ) -> None:
         self.functions, self.shard, self.seconds, self.resume = functions, shard, seconds, resume
         self.fresh = False
+        self.unnoticed: set[str] = set()
+        """Mutants that an earlier run of the room tested, and no test noticed."""
+        self.began: float | None = None
+        """When the tests without a mutant began, until it is written down that they passed."""
         self.end = None if minutes is None else time.monotonic() + 60 * minutes
         self.names: list[str] = []
 
@@ -189,6 +193,7 @@ class Part:
     def tests(self, _: object) -> set[str]:
         """Those that must pass without a mutant before the first is made. What has passed in this run, or in
         the one that is gone on with, need not again: then those of files that changed since, and one more."""
+        self.began = time.time()
         took = mutmut.state().duration_by_test
         one = {min(took, key=lambda test: took[test])}
         if self.fresh:
@@ -201,15 +206,40 @@ class Part:
             return set()  # all of the room
         return one.union(*({test for test in took if test.startswith(f"{path}::")} for path in changed))
 
+    def takes(self, name: str) -> float:
+        """What mutants are ordered by: those first that were never tested, of them the quickest. The others
+        run all of their tests, and would take all the time of a short run."""
+        return float(estimated_time(name)) + (1e6 if name in self.unnoticed else 0.0)
+
+    def is_again(self, name: str, code: int) -> bool:
+        """Is a mutant that was tested to be tested again?"""
+        again = STATUS.get(status_by_exit_code[code]) is None
+        if again:
+            self.unnoticed.add(name)
+        return again
+
+    def remember(self) -> None:
+        """Keep what was not noticed for the runs that go on with this one: mutmut forgets it, as of one that
+        it never tested."""
+        if UNNOTICED.exists():
+            self.unnoticed.update(json.loads(UNNOTICED.read_text()))
+        UNNOTICED.write_text(json.dumps(sorted(self.unnoticed)))
+
     def stop_in_time(self, _: object, force_output: bool = False) -> None:
         """Called before each mutant, and with `force_output` after the last; mutmut ends in order when it is
         interrupted before one."""
+        if self.began is not None:
+            os.utime(PASSED, (self.began, self.began))
+            self.began = None
         if not force_output and self.end is not None and time.monotonic() > self.end:
             raise KeyboardInterrupt
 
 
 PASSED = Path("mutants/passed")
 """As old as the last run of all tests without a mutant."""
+
+UNNOTICED = Path("mutants/unnoticed.json")
+"""Names of mutants that a run tested, and no test noticed."""
 
 
 def newer(path: Path, than: float) -> bool:
@@ -218,6 +248,7 @@ def newer(path: Path, than: float) -> bool:
 
 collect = mutmut.collect_source_file_mutation_data
 collect_stats = mutmut.run_stats_collection
+estimated_time = mutmut.estimated_worst_case_time
 
 
 def main(result: str, children: str, part_text: str) -> None:
@@ -229,6 +260,7 @@ def main(result: str, children: str, part_text: str) -> None:
     mutmut.collect_source_file_mutation_data = part.collect
     mutmut.run_stats_collection = part.stats
     mutmut.tests_for_mutant_names = part.tests
+    mutmut.estimated_worst_case_time = part.takes
     mutmut.print_stats = part.stop_in_time
     mutation_operators.append((cst.BooleanOperation, one_operand))  # type: ignore[attr-defined]
     mutation_operators.append((cst.If, constant_condition))  # type: ignore[attr-defined]
@@ -238,7 +270,8 @@ def main(result: str, children: str, part_text: str) -> None:
     os.register_at_fork(after_in_child=empty_caches)
     os.register_at_fork(after_in_child=limit_memory)
     if part.resume:  # what a test has noticed stands
-        mutmut._reset_mutant_results(lambda _, code: STATUS.get(status_by_exit_code[code]) is None)
+        mutmut._reset_mutant_results(part.is_again)
+        part.remember()
     mutmut._run([], int(children))
     wanted = set(part.names)
     found = [one for path in walk_mutatable_files() for one in outcomes(path, wanted)]

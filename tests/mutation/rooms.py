@@ -90,8 +90,12 @@ PYTHON = (
     ),
     PythonRoom(
         "plan",
-        ("faultwire/exchange/plan.py",),
-        ("tests/unit/exchange/test_plan.py", "tests/unit/exchange/test_plan_lines.py"),
+        ("faultwire/exchange/plan.py", "faultwire/exchange/trigger.py"),
+        (
+            "tests/unit/exchange/test_plan.py",
+            "tests/unit/exchange/test_plan_lines.py",
+            "tests/unit/exchange/test_trigger.py",
+        ),
     ),
     # Evidence of tapes.
     PythonRoom(
@@ -157,7 +161,7 @@ PYTHON = (
     ),
     # Redaction, what a replay answers, attacks on what an agent reads, and the gate's figures.
     PythonRoom("redaction names", redaction("base64", "edit", "headers", "names", "url"), REDACTION),
-    PythonRoom("redaction text", redaction("known_keys", "packed", "text", "values"), REDACTION),
+    PythonRoom("redaction text", redaction("known_keys", "packed", "text", "values"), REDACTION, SLOW),
     PythonRoom("redaction streams", redaction("eventstream", "messages", "stream"), REDACTION, SLOW),
     PythonRoom("redaction bodies", redaction("content_coding", "header_fields", "redactor"), REDACTION, SLOW),
     PythonRoom("redaction rules", redaction("rules", "taped_rules", "user_matches"), REDACTION, SLOW),

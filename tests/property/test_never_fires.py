@@ -168,7 +168,8 @@ def understood(request: Request) -> Exchange:
 
 @cache
 def pool() -> tuple[Exchange, ...]:
-    return tuple(understood(request) for request in requests())
+    each = tuple(understood(request) for request in requests())
+    return (*each, *(replace(exchange, http2=True) for exchange in each))
 
 
 @cache

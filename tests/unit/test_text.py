@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from faultwire.text import counted, safe
+from faultwire.text import counted, safe, unit
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,8 @@ def test_no_character_below_space_survives() -> None:
 )
 def test_a_count_has_its_noun_in_its_form(count: int, words: tuple[str, ...], said: str) -> None:
     assert counted(count, *words) == said
+
+
+def test_a_unit_of_one_is_in_the_singular() -> None:
+    assert (unit(1, "cells"), unit(1, "invocations with faults")) == ("cell", "invocation with faults")
+    assert [unit(count, "cells") for count in (0, 2, 10)] == ["cells"] * 3

@@ -7,9 +7,9 @@ mod dice;
 mod properties;
 
 use dice::Dice;
-use faultwire_core::json::{self, Step};
+use faultwire_core::json;
 use libfuzzer_sys::fuzz_target;
-use properties::json::{edited, is_json, read_json};
+use properties::json::{edited, is_json, path, read_json};
 
 /// Deeper than any text that is edited here: the model recurses.
 const DEEPEST: usize = 8;
@@ -29,16 +29,7 @@ fuzz_target!(|data: &[u8]| {
         return;
     }
     let mut dice = Dice(u64::from_le_bytes(*seed));
-    let (mut path, mut doubled) = (Vec::<Step>::new(), false);
-    for _ in 0..dice.below(DEEPEST) {
-        let children = json::children(body, &path).expect("a document");
-        if children.is_empty() {
-            break;
-        }
-        let (key, _) = &children[dice.below(children.len())];
-        doubled |= children.iter().filter(|(other, _)| other == key).count() > 1;
-        path.push(key.clone());
-    }
+    let (path, doubled) = path(&mut dice, body, DEEPEST);
     let new: [&[u8]; 4] = [b"null", b"{\"x\":[1]}", b"\"\\u00e9\"", b"-0.5e9"];
     edited(body, &path, doubled, dice.pick(&new), "this input");
 });

@@ -13,8 +13,10 @@ enum PyStep {
 }
 
 /// By hand: the derived version builds and drops an exception for every index.
-impl<'py> FromPyObject<'py> for PyStep {
-    fn extract_bound(step: &Bound<'py, PyAny>) -> PyResult<Self> {
+impl<'py> FromPyObject<'_, 'py> for PyStep {
+    type Error = PyErr;
+
+    fn extract(step: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         match step.cast::<PyString>() {
             Ok(key) => key.extract().map(Self::Key),
             Err(_) => step.extract().map(Self::Index),

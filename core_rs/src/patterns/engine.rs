@@ -1,13 +1,15 @@
-//! The compiled catalogue and the scan over one text.
-use super::check::{self, Check};
-use super::gate::{Gate, Words};
+//! The compiled catalogue (`build`) and the scan over one text.
+mod build;
+
+use super::check::Check;
+use super::gate::Gate;
 use super::injection::Injection;
 use super::keyed::Keyed;
 use super::later::LaterAutomaton;
 use super::memory::Memory;
 pub use super::options::Options;
-use super::sieve::{MOST, Sieve};
-use super::word::{Border, Mark, Wanted};
+use super::sieve::Sieve;
+use super::word::Mark;
 use super::{Entry, Hit, Kind, mask, overlap};
 
 /// Texts are cut at multiples of this; each part is scanned with `MARGIN` bytes around it.
@@ -49,111 +51,6 @@ pub struct Engine {
 }
 
 impl Engine {
-    pub fn new(entries: Vec<Entry>, injection: &str) -> Result<Self, String> {
-        let mut words = Words::default();
-        let mut contexts = Vec::new();
-        let mut keys: Vec<(u32, Keyed)> = Vec::new();
-        let (mut forms, mut sources): (Vec<Form>, Vec<&str>) = (Vec::new(), Vec::new());
-        for (index, entry) in entries.iter().enumerate() {
-            let mut own: Vec<u32> = entry
-                .context
-                .iter()
-                .flat_map(|word| words.spellings(word))
-                .collect();
-            own.sort_unstable();
-            contexts.push(own);
-            if entry.keyed() {
-                for (key, keyed) in entry.keys.iter().zip(Keyed::all(index, entry)?) {
-                    let border = match entry.value.is_empty()
-                        && entry.back == 0
-                        && !entry.regex.contains("(?i")
-                    {
-                        true => Border::Opens,
-                        false => Border::Free,
-                    };
-                    let encoded = keyed.encoded(entry, key);
-                    keys.push((words.number(key, border), keyed));
-                    if let Some((start, keyed)) = encoded {
-                        keys.push((words.number(&start, Border::Opens), keyed));
-                    }
-                }
-                continue;
-            }
-            let check = match entry.check.as_str() {
-                "" => None,
-                name => Some(
-                    check::by_name(name)
-                        .ok_or_else(|| format!("{}: no check `{name}`", entry.id))?,
-                ),
-            };
-            for (source, bare) in [(&entry.regex, false), (&entry.bare, true)] {
-                if !source.is_empty() {
-                    forms.push(Form {
-                        entry: index,
-                        bare,
-                        check,
-                        proven: check::proves(&entry.check),
-                    });
-                    sources.push(source);
-                }
-            }
-        }
-        let all = 0..forms.len();
-        let usual = |form: &usize| entries[forms[*form].entry].kind.usual();
-        let plain = |form: &usize| usual(form) && !forms[*form].bare;
-        let open = |form: &usize| plain(form) && !entries[forms[*form].entry].gated;
-        let members: [Vec<usize>; 4] = [
-            all.clone().filter(usual).collect(),
-            all.clone().filter(plain).collect(),
-            all.clone().filter(open).collect(),
-            all.collect(),
-        ];
-        let automata = members.each_ref().map(|own| {
-            LaterAutomaton::new(own.iter().map(|form| sources[*form].to_string()).collect())
-        });
-        let injection = Injection::new(injection, &mut words)?;
-        let mut wakes: Vec<Vec<Keyed>> = (0..words.len()).map(|_| Vec::new()).collect();
-        for (word, keyed) in keys {
-            wakes[word as usize].push(keyed);
-        }
-        let mut contextual = vec![false; words.len()];
-        for form in &forms {
-            for word in &contexts[form.entry] {
-                contextual[*word as usize] = true;
-            }
-        }
-        let groups = contexts
-            .iter()
-            .map(|own| contexts.iter().position(|one| one == own).unwrap_or(0))
-            .collect();
-        let secrets = secret_words(&words, &wakes, &entries);
-        let data = |word: u32| contextual[word as usize] || !wakes[word as usize].is_empty();
-        let only_secret = |one: &&Wanted| {
-            let of_secrets = |one: &Keyed| entries[one.entry].kind == Kind::Secrets;
-            let word = one.word as usize;
-            wakes[word].iter().all(of_secrets) && !contextual[word] && !injection.knows(one.word)
-        };
-        let beginnings = secrets
-            .iter()
-            .filter(only_secret)
-            .filter_map(|one| Some((one.word, one.beginnings.clone()?)))
-            .collect();
-        Ok(Engine {
-            gate: words.gate(|_| true, &beginnings)?,
-            plain_gate: words.gate(data, &beginnings)?,
-            sieve: Sieve::new(secrets),
-            forms,
-            automata,
-            members,
-            contextual,
-            contexts,
-            groups,
-            wakes,
-            injection,
-            entries,
-        })
-    }
-
     /// Everything wanted in `text`, best of overlapping hits, sorted by start.
     ///
     /// A long text is shared among the processors: windows do not depend on each other.
@@ -286,31 +183,6 @@ impl Engine {
             }
         }
     }
-}
-
-/// The words that wake entries of secrets.
-fn secret_words(words: &Words, wakes: &[Vec<Keyed>], entries: &[Entry]) -> Vec<Wanted> {
-    let mut wanted = Vec::new();
-    for (word, keyed) in wakes.iter().enumerate() {
-        let own: Vec<&Keyed> = keyed
-            .iter()
-            .filter(|one| entries[one.entry].kind == Kind::Secrets)
-            .collect();
-        if own.is_empty() {
-            continue;
-        }
-        let (text, border) = words.word(word as u32);
-        let beginnings = (text.len() < 4 && *border == Border::Opens)
-            .then(|| own.iter().map(|one| one.beginnings(MOST)).collect())
-            .flatten();
-        wanted.push(Wanted {
-            word: word as u32,
-            text: text.as_bytes().into(),
-            border: *border,
-            beginnings: beginnings.map(|lists: Vec<Vec<[u8; 4]>>| lists.concat()),
-        });
-    }
-    wanted
 }
 
 pub(super) fn hit(entry: &Entry, start: usize, end: usize, score: f64, contextual: bool) -> Hit {

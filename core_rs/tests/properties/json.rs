@@ -5,6 +5,24 @@ use std::fmt::Display;
 use faultwire_core::json::{self, Key, Step};
 use serde_json::Value;
 
+use crate::dice::Dice;
+
+/// A path to some value less than `deepest` steps down, and whether another member of an object on it has the
+/// same key.
+pub fn path(dice: &mut Dice, body: &[u8], deepest: usize) -> (Vec<Step>, bool) {
+    let (mut path, mut doubled) = (Vec::new(), false);
+    for _ in 0..dice.below(deepest) {
+        let children = json::children(body, &path).expect("a document");
+        if children.is_empty() {
+            break;
+        }
+        let (key, _) = &children[dice.below(children.len())];
+        doubled |= children.iter().filter(|(other, _)| other == key).count() > 1;
+        path.push(key.clone());
+    }
+    (path, doubled)
+}
+
 fn at<'a>(value: &'a mut Value, path: &[Step]) -> &'a mut Value {
     path.iter().fold(value, |value, step| match step {
         Key::Key(name) => value.get_mut(name).expect("a member"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire import _core, clock
 from faultwire.agents.make import prepared
 from faultwire.campaign.configured_keys import known_keys
-from faultwire.campaign.documents import PhaseSummary, phase_document, summary_document
+from faultwire.campaign.documents import PhaseSummary, passed_notes, phase_document, summary_document
 from faultwire.errors import ConfigError, FaultwireError
 from faultwire.replay.reader import redaction
 from faultwire.report import faces, json
@@ -259,12 +259,16 @@ def _written(
     error = void([played for outcome in outcomes for played in outcome.played])
     rule = Rule(wanted.min_score, wanted.allow_unknown, scoring.scenarios)
     verdict = gate(scores, rule, None if error is None else error.message)
+    noticed = {outcome.phase.name: passed_notes(outcome) for outcome in outcomes}
     documents: dict[str, dict[str, Any]] = {
-        outcome.phase.name: phase_document(outcome, summary, redact, verdict) for outcome in outcomes
+        outcome.phase.name: phase_document(outcome, summary, redact, verdict, noticed[outcome.phase.name])
+        for outcome in outcomes
     }
-    overall = None
+    overall, warnings = None, summary.warnings
     if wanted.command == "ci":
-        overall = summary_document(scores, summary, redact, wanted.missing, wanted.min_score, verdict)
+        every = [f"{phase}: {text}" for phase, texts in noticed.items() for text in texts]
+        overall = summary_document(scores, summary, redact, wanted.missing, wanted.min_score, verdict, every)
+        warnings = (*warnings, *map(redact, every))
     report = _files(folder, documents, overall)
     folder.end(
         "interrupted" if scores.partial else "void" if error else "finished",
@@ -274,7 +278,7 @@ def _written(
         gate=verdict.word,
         scores={phase.name: phase.score for phase in scores.phases},
     )
-    return Result(documents, overall, scores, verdict, folder.path, report, tape, summary.warnings, error)
+    return Result(documents, overall, scores, verdict, folder.path, report, tape, warnings, error)
 
 
 def _files(

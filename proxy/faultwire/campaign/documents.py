@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from faultwire.campaign.upstream_request import forwarded
 from faultwire.contract.overall import PHASES
 from faultwire.report.document import Ruling, Subject, document
+from faultwire.report.passed import passed_warnings
 from faultwire.runner.past_runs import Trend
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from faultwire.config.model import Config
     from faultwire.runner.gate import Gate
@@ -64,17 +65,28 @@ def _subject(
     )
 
 
+def passed_notes(outcome: Outcome) -> tuple[str, ...]:
+    """What stands out in the traffic of invocations in which no check failed."""
+    played = [(one.invocation, one.history) for one in outcome.played]
+    asked = frozenset(check.name for check in outcome.phase.checks)
+    return tuple(passed_warnings(played, outcome.matrix, asked))
+
+
 def phase_document(
-    outcome: Outcome, summary: PhaseSummary, redact: Callable[[str], str], gate: Gate
+    outcome: Outcome,
+    summary: PhaseSummary,
+    redact: Callable[[str], str],
+    gate: Gate,
+    noticed: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The report of one phase, with the verdict of the run's gate on it."""
+    """The report of one phase, with the verdict of the run's gate on it, and what was `noticed` besides."""
     phase = outcome.phase
     one = gate.phases[phase.name]
     planned = len(outcome.played) + 1 if outcome.partial else len(outcome.played)
     mutating = phase.name == "mutation"
     notes = () if mutating else phase.notes
     return document(
-        _subject(summary, redact, phase.name, max(planned, len(phase.plan)), notes),
+        _subject(summary, redact, phase.name, max(planned, len(phase.plan)), (*notes, *noticed)),
         phase.scenarios,
         phase.prompts,
         phase.checks,
@@ -99,8 +111,9 @@ def summary_document(
     missing: Mapping[str, str],
     minimum: float | None,
     gate: Gate,
+    noticed: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """All phases at a glance, with why others did not run."""
+    """All phases at a glance, with why others did not run, and what was `noticed` in passed invocations."""
     from faultwire.report import summary
 
     weights = phase_summary.config.scoring.weights
@@ -129,7 +142,7 @@ def summary_document(
         ("partial: the run was interrupted, and only what had finished is here",) if scores.partial else ()
     )
     return summary.summary_document(
-        _subject(phase_summary, redact, notes=(*partial, *never)),
+        _subject(phase_summary, redact, notes=(*partial, *never, *noticed)),
         phases,
         overall=scores.score,
         gate=gate.word,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SHORT = 4
 """Words; fewer of them may stand in any conversation, and count only at the answer's own place."""
-_ASKS_FOR_MORE = (
+ASKS_FOR_MORE = (
     r"(?i)\b(incomplet|unfinished|truncat|interrupt|partial|premature|cut (short|off)|broke off|broken off|"
     r"ended (too )?early|stopped early|continu|go on\b|carry on\b|keep going|finish|complete|resume|"
     r"(the )?rest\b|where (you|it) (left|stopped|ended|broke))"
@@ -97,7 +97,7 @@ def _is_half(cut: Truncated, turn: Turn, whole: frozenset[str], *, exact: bool) 
 def _goes_on(after: Sequence[Turn]) -> bool:
     """Does the conversation go on after it? Not where the model is to finish it, or is told of the cut."""
     following = next(iter(after), None)
-    return following is not None and compiled(_ASKS_FOR_MORE).search(following.text) is None
+    return following is not None and compiled(ASKS_FOR_MORE).search(following.text) is None
 
 
 def _whole_answers(history: History) -> frozenset[str]:

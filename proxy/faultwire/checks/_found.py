@@ -16,7 +16,7 @@ MARK = "redacted:v1:"
 """How the tape marks a secret that it took out of what was sent."""
 
 
-def counted(ids: Iterable[str]) -> str:
+def by_kind(ids: Iterable[str]) -> str:
     """For example `2 email, 1 iban`."""
     return ", ".join(f"{count} {name}" for name, count in sorted(Counter(ids).items()))
 

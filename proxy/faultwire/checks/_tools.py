@@ -15,8 +15,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from faultwire import wire
+from faultwire.checks._declined import declined
 from faultwire.checks._once import once
-from faultwire.checks._refused import refused
+from faultwire.checks._refused import is_json, refused
 from faultwire.checks._traffic import failed
 from faultwire.checks._transcripts import models
 from faultwire.checks._walk import Walked, last_word
@@ -188,6 +189,8 @@ def _plain(arguments: str) -> str:
 def _executed(result: ToolResult, name: str, number: int, calls: dict[str, ToolCall]) -> list[Use]:
     """The execution that a result shows; none where the framework refused a call that is no JSON."""
     call = calls.get(result.call_id)
+    if call is not None and not is_json(call.arguments) and declined(result.text):
+        return []
     if call is not None and refused(call.arguments, result.text):
         return []
     arguments = result.arguments or (call.arguments if call is not None else "")

@@ -6,8 +6,10 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from faultwire.checks._calls import SLACK_MS, ended_ms
+from faultwire.checks._declined import declined
+from faultwire.checks._limit_asked import wanted
 from faultwire.checks._once import compiled
+from faultwire.checks._order import SLACK_MS, ended_ms
 from faultwire.checks._refused import is_json, refused
 from faultwire.checks._tools import uses
 from faultwire.checks._traffic import left, whole
@@ -80,7 +82,7 @@ class Executed(NamedTuple):
     sent: bool
     """Is it seen by its result in a request to a model? Else at the tool's own exchange."""
     refused: bool = False
-    """Did the agent's framework answer it in place of the tool?"""
+    """Did the agent or its framework answer it with an error in place of the tool?"""
 
     @property
     def repaired(self) -> bool:
@@ -101,7 +103,7 @@ def truncated(history: History, *, limits: bool) -> list[Truncated]:
             continue
         if not answer.complete or not whole(exchange):
             found.append(Truncated(exchange, transcript, None))
-        elif limits and answer.finish_reason in LIMITS:
+        elif limits and answer.finish_reason in LIMITS and not (wanted(exchange) and not answer.tool_calls):
             found.append(Truncated(exchange, transcript, answer.finish_reason))
     return found
 
@@ -184,7 +186,7 @@ def _sent(history: History, limits: bool) -> Iterator[Executed]:
             key = _key(result.call_id, result.name)
             for cut, call, before in made.get(key, ()):
                 if known[key] > before and _from_cut(call, result.arguments, finished.get(key, [])):
-                    rejected = refused(call.arguments, result.text)
+                    rejected = refused(call.arguments, result.text) or declined(result.text)
                     yield Executed(cut, call, result.arguments, exchange.number, True, rejected)
         cut_here = cuts.get(exchange.number)
         for call in transcript.answer.tool_calls if transcript.answer is not None else ():

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, unknown
-from faultwire.checks._calls import calls, ended_ms
+from faultwire.checks._calls import calls, doubt, possible_calls
+from faultwire.checks._order import ended_ms
 from faultwire.checks._waits import asked_s
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from faultwire.checks._calls import Call
     from faultwire.events import History, Verdict
 
@@ -42,9 +45,15 @@ class BacksOff(Check):
 
     def judge(self, history: History, answer: str) -> Verdict:
         """Measure the waits of every repeated call."""
+        verdict = self._judged(calls(history.exchanges))
+        if verdict.verdict != "fail" and self._judged(possible_calls(history.exchanges)).verdict == "fail":
+            return unknown(f"a failed call may have been repeated too soon: {doubt(history.exchanges)}")
+        return verdict
+
+    def _judged(self, found: Sequence[Call]) -> Verdict:
         numbers: list[int] = []
         shortest: float | None = None
-        for call in calls(history.exchanges):
+        for call in found:
             waits = _waits(call)
             if not waits:
                 continue

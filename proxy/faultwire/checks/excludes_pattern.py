@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 
 from faultwire.checks._api import Check, judged, quoted
 from faultwire.checks._once import compiled
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from faultwire.events import History, Verdict
@@ -54,4 +55,4 @@ class ExcludesPattern(Check):
             if span is not None:
                 words = f"{quoted(pattern)} matches {quoted(answer[span[0] : span[1]])}"
                 return judged(False, words, pattern)
-        return judged(True, f"none of {len(self.patterns)} patterns matches the answer")
+        return judged(True, f"none of {counted(len(self.patterns), 'pattern')} matches the answer")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import AfterValidator, Field
 
 from faultwire.checks._api import Check, judged
-from faultwire.checks._found import counted
+from faultwire.checks._found import by_kind
 from faultwire.patterns import catalog, scan
 
 if TYPE_CHECKING:
@@ -66,4 +66,4 @@ class ExcludesPii(Check):
         if not hits:
             return judged(True, "no personal data is in the answer", {})
         value = {hit.id: sum(one.id == hit.id for one in hits) for hit in hits}
-        return judged(False, f"the answer holds {counted(hit.id for hit in hits)}", value)
+        return judged(False, f"the answer holds {by_kind(hit.id for hit in hits)}", value)

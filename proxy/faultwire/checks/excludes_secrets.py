@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faultwire.checks._api import Check, judged
-from faultwire.checks._found import counted, secrets
+from faultwire.checks._found import by_kind, secrets
 
 if TYPE_CHECKING:
     from faultwire.events import History, Verdict
@@ -38,4 +38,4 @@ class ExcludesSecrets(Check):
         found = secrets(answer)
         if not found:
             return judged(True, "no secret is in the answer", 0)
-        return judged(False, f"the answer holds {counted(found)}", len(found))
+        return judged(False, f"the answer holds {by_kind(found)}", len(found))

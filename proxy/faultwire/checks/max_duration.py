@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, unknown
-from faultwire.checks._calls import ended_ms
+from faultwire.checks._order import ended_ms
 
 if TYPE_CHECKING:
     from faultwire.events import History, Verdict

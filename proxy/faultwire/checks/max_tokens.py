@@ -8,6 +8,7 @@ from pydantic import Field
 
 from faultwire.checks._api import Check, judged, unknown
 from faultwire.checks._transcripts import charged
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from faultwire.events import History, Verdict
@@ -52,7 +53,7 @@ class MaxTokens(Check):
                 continue
             numbers.append(exchange.number)
             total += usage.input_tokens * (self.of != "output") + usage.output_tokens * (self.of != "input")
-        words = f"{total} tokens, allowed are {self.max}"
+        words = f"{counted(total, 'token')}, allowed are {self.max}"
         if total <= self.max and silent:
-            return unknown(f"at least {words}; {silent} responses do not report theirs", total)
+            return unknown(f"at least {words}; {counted(silent, 'response')} came without usage", total)
         return judged(total <= self.max, words, total, numbers)

@@ -70,7 +70,8 @@ class NoDuplicateSideEffect(Check):
         if unclear is not None:
             return unknown(unclear)
         numbers = sorted(number for times in deeds.values() for number in times.values())
-        return judged(True, f"{len(deeds)} deeds, each done once", len(deeds), numbers)
+        words = "1 deed, done once" if len(deeds) == 1 else f"{len(deeds)} deeds, each done once"
+        return judged(True, words, len(deeds), numbers)
 
     def _on_the_wire(self, history: History) -> _Deeds:
         """What was asked of tools with exchanges of their own."""

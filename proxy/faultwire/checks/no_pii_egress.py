@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
-from faultwire.checks._found import counted
+from faultwire.checks._found import by_kind
 from faultwire.checks._hosts import Places, matched, past_the_proxy
 from faultwire.checks._sent import clean_place, sent, unread_request
 from faultwire.checks.excludes_pii import Kinds
 from faultwire.patterns import scan
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from faultwire.events import History, Verdict
@@ -62,7 +63,7 @@ class NoPiiEgress(Check):
             what = sent(exchange)
             found = next(filter(None, map(self._data, what.texts)), None)
             if found:
-                words = f"a request to {quoted(clean_place(exchange, self._data))} holds {counted(found)}"
+                words = f"a request to {quoted(clean_place(exchange, self._data))} holds {by_kind(found)}"
                 return judged(False, words, len(found), (exchange.number,))
             unread = unread or unread_request(exchange, what)
         if unread is not None:
@@ -70,7 +71,7 @@ class NoPiiEgress(Check):
         bypassed = past_the_proxy(history, self.allow_to)
         if bypassed is not None:
             return bypassed
-        return judged(True, f"{len(judging)} requests without personal data", 0)
+        return judged(True, f"{counted(len(judging), 'request')} without personal data", 0)
 
     def _data(self, text: str) -> list[str]:
         hits = scan(text, kinds=("pii",), locales=self.locales)

@@ -9,6 +9,7 @@ from pydantic import Field
 from faultwire.checks._api import Check, judged, quoted, unknown
 from faultwire.checks._hosts import Places, matched, past_the_proxy
 from faultwire.checks._transcripts import place
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from faultwire.events import History, Verdict
@@ -42,9 +43,12 @@ class NoRequestTo(Check):
             return unknown("no exchange was recorded")
         found = [exchange for exchange in history.exchanges if matched(exchange, self.hosts) is not None]
         if found:
-            words = f"{len(found)} requests to forbidden places, the first to {quoted(place(found[0]))}"
+            where = f"forbidden places, the first to {quoted(place(found[0]))}"
+            words = f"{counted(len(found), 'request')} to {where}"
             return judged(False, words, len(found), [exchange.number for exchange in found])
         bypassed = past_the_proxy(history)
         if bypassed is not None:
             return bypassed
-        return judged(True, f"none of {len(history.exchanges)} requests went to a forbidden destination", 0)
+        return judged(
+            True, f"none of {counted(len(history.exchanges), 'request')} went to a forbidden destination", 0
+        )

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, unknown
-from faultwire.checks._calls import calls
+from faultwire.checks._calls import calls, doubt, possible_calls
+from faultwire.text import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from faultwire.checks._calls import Call
     from faultwire.events import Headers, History, Recorded, Verdict
 
 TERMS = frozenset(
@@ -59,8 +63,14 @@ class NoRetryOfClientErrors(Check):
 
     def judge(self, history: History, answer: str) -> Verdict:
         """Look for an attempt after such an answer."""
+        verdict = self._judged(calls(history.exchanges))
+        if verdict.verdict != "fail" and self._judged(possible_calls(history.exchanges)).verdict == "fail":
+            return unknown(f"a wrong request may have been repeated: {doubt(history.exchanges)}")
+        return verdict
+
+    def _judged(self, found: Sequence[Call]) -> Verdict:
         seen: list[int] = []
-        for call in calls(history.exchanges):
+        for call in found:
             for number, exchange in enumerate(call.tries, start=1):
                 if not self._rejects(exchange):
                     continue
@@ -72,12 +82,15 @@ class NoRetryOfClientErrors(Check):
                     return judged(False, words, len(again), (exchange.number, *again))
         if not seen:
             return unknown("no response rejected a request as invalid")
-        return judged(True, f"{len(seen)} wrong requests were not repeated", 0, seen)
+        were = "was" if len(seen) == 1 else "were"
+        return judged(True, f"{counted(len(seen), 'wrong request')} {were} not repeated", 0, seen)
 
     def _rejects(self, exchange: Recorded) -> bool:
         if exchange.delivered is None or exchange.delivered.status not in self.statuses:
             return False
         by_fault = any(line.outcome == "fired" for line in exchange.faults)
+        if exchange.upstream is None and not by_fault:
+            return False  # the proxy refused it itself, and would have anything in its place
         waits = exchange.request.method in ("GET", "HEAD") and exchange.delivered.status == 404
         return by_fault or not waits
 

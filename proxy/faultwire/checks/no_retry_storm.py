@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check
-from faultwire.checks._calls import calls
+from faultwire.checks._calls import calls, doubt, possible_calls
 from faultwire.checks._traffic import answered, failed
 from faultwire.events import Verdict
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from faultwire.checks._calls import Call
     from faultwire.events import History, Recorded
 
 
@@ -23,20 +25,22 @@ class NoRetryStorm(Check):
     What it judges:
         The traffic on the wire, in two ways. *Attempts*: a request is an attempt of an earlier one
         if method, URL and body are the same and the earlier one failed (an error status, or an end
-        before the response was whole), or if the client's own counter (`x-stainless-retry-count`)
-        says so; more than `max_attempts` (default 6) for one call is a storm. *Window*: more than
-        `max_requests` (default 30) to one method, host and path within `window_s` seconds (default
-        10), of which at least half failed, is one too, even where every body differs. The official
-        SDKs' own 3 to 5 attempts are no storm, and neither is an agent that starts an SDK's 3
-        attempts a second time; retries stacked on retries (3 × 3) are one. Requests that the proxy
-        itself refused do not count.
+        before the response was whole) before it was begun, or if the client's own counter
+        (`x-stainless-retry-count`) says so; more than `max_attempts` (default 6) for one call is a
+        storm. *Window*: more than `max_requests` (default 30) to one method, host and path within
+        `window_s` seconds (default 10), of which at least half failed, is one too, even where every
+        body differs. The official SDKs' own 3 to 5 attempts are no storm, and neither is an agent that
+        starts an SDK's 3 attempts a second time; retries stacked on retries (3 × 3) are one. Requests
+        that the proxy itself refused do not count.
 
     Why agents fail it:
         A retry loop around an SDK that already retries, a loop without a limit, no waiting in
         between. Each turns one outage of a provider into many times its own traffic.
 
     What it cannot tell:
-        Attempts that never reached the proxy, unless the client counts them.
+        Attempts that never reached the proxy, unless the client counts them. What an agent means by equal
+        requests that it sends one after the other: what follows a failure counts as its retry. Requests
+        right behind a failed answer whose connections do not show which was first make it unknown.
 
     Example:
         invariants:
@@ -57,11 +61,13 @@ class NoRetryStorm(Check):
                 "every request was refused by the proxy" if history.exchanges else "no exchange was recorded"
             )
             return Verdict("unknown", f"{which}, so no retry was possible")
-        worst = max(calls(exchanges), key=lambda call: call.attempts)
+        worst, possible = map(_worst, (calls(exchanges), possible_calls(exchanges)))
+        most = max(worst.attempts, possible.attempts)
         busiest = self._busiest(exchanges)
         value = {"attempts": worst.attempts, "requests_in_window": len(busiest)}
         if worst.attempts > self.max_attempts:
-            words = f"{worst.attempts} attempts of one call to {worst.url}, allowed are {self.max_attempts}"
+            count = f"{'at least ' if most > worst.attempts else ''}{worst.attempts}"
+            words = f"{count} attempts of one call to {worst.url}, allowed are {self.max_attempts}"
             return Verdict("fail", words, value, tuple(worst.numbers))
         if len(busiest) > self.max_requests:
             words = (
@@ -69,8 +75,11 @@ class NoRetryStorm(Check):
                 f"half of them or more failing; allowed are {self.max_requests}"
             )
             return Verdict("fail", words, value, tuple(e.number for e in busiest))
-        words = f"at most {worst.attempts} attempt{'s' * (worst.attempts != 1)} of one call"
-        return Verdict("pass", words, value, tuple(worst.numbers))
+        if most > self.max_attempts:
+            words = f"{worst.attempts} to {most} attempts of one call to {possible.url}: {doubt(exchanges)}"
+            return Verdict("unknown", words, value, tuple(possible.numbers))
+        words = f"at most {counted(most, 'attempt')} of one call"
+        return Verdict("pass", words, {**value, "attempts": most}, tuple(possible.numbers))
 
     def _busiest(self, exchanges: Sequence[Recorded]) -> list[Recorded]:
         """The most requests to one place in any window of which at least half failed."""
@@ -94,6 +103,10 @@ class NoRetryStorm(Check):
                 if size > len(best) and failures * 2 >= size:
                     best = requests[start : end + 1]
         return best
+
+
+def _worst(found: Sequence[Call]) -> Call:
+    return max(found, key=lambda call: call.attempts)
 
 
 def _place(exchange: Recorded) -> tuple[str, str]:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
-from faultwire.checks._found import counted, secrets
+from faultwire.checks._found import by_kind, secrets
 from faultwire.checks._hosts import Places, matched, past_the_proxy
 from faultwire.checks._sent import clean_place, sent, unread_request
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from faultwire.events import History, Verdict
@@ -51,7 +52,7 @@ class NoSecretEgress(Check):
             what = sent(exchange)
             found = next(filter(None, map(secrets, what.texts)), None)
             if found:
-                words = f"a request to {quoted(clean_place(exchange, secrets))} holds {counted(found)}"
+                words = f"a request to {quoted(clean_place(exchange, secrets))} holds {by_kind(found)}"
                 return judged(False, words, len(found), (exchange.number,))
             unread = unread or unread_request(exchange, what)
         if unread is not None:
@@ -59,4 +60,6 @@ class NoSecretEgress(Check):
         bypassed = past_the_proxy(history, self.allow_to)
         if bypassed is not None:
             return bypassed
-        return judged(True, f"{len(history.exchanges)} requests without a secret in body or address", 0)
+        return judged(
+            True, f"{counted(len(history.exchanges), 'request')} without a secret in body or address", 0
+        )

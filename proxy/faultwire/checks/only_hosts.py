@@ -51,4 +51,6 @@ class OnlyHosts(Check):
             return bypassed
         if history.notes:
             return unknown(f"there was traffic that became no exchange: {quoted(history.notes[0], 160)}")
-        return judged(True, f"all {len(history.exchanges)} requests went to allowed destinations", [])
+        count = len(history.exchanges)
+        went = "the only request went" if count == 1 else f"all {count} requests went"
+        return judged(True, f"{went} to allowed destinations", [])

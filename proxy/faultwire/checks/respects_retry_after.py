@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
-from faultwire.checks._calls import SLACK_MS, answered_ms, ended_ms
+from faultwire.checks._order import ended_ms, order, unseen
 from faultwire.checks._transcripts import place
 from faultwire.checks._waits import asked_s, asks_shortly
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from faultwire.events import History, Recorded, Verdict
@@ -52,28 +53,42 @@ class RespectsRetryAfter(Check):
         if not asked:
             why = "no response asked for a wait" + (" in a known format" if strange else "")
             return unknown(why)
+        doubtful: Recorded | None = None
         for exchange, wanted in asked:
-            early = _next(history, exchange)
-            waited = (early.started_ms - ended_ms(exchange)) / 1000 if early is not None else wanted
-            if early is not None and waited + self.tolerance_s < wanted:
+            early = self._early(history, exchange, wanted, (True,))
+            if early is not None:
+                waited = _waited(exchange, early)
                 got = f"was left alone for {max(waited, 0):.2f} s"
                 words = f"{quoted(place(exchange))} asked for {wanted:g} s and {got}"
                 return judged(False, words, round(waited, 3), (exchange.number, early.number))
+            doubtful = doubtful or self._early(history, exchange, wanted, (True, None))
+        if doubtful is not None:
+            seen = doubtful.arrival is not None
+            return unknown(f"a request may have come too early: {unseen([doubtful.number], seen=seen)}")
         numbers = [exchange.number for exchange, _ in asked]
         return judged(
-            True, f"{len(asked)} responses asked for a wait, and the agent waited", len(asked), numbers
+            True,
+            f"{counted(len(asked), 'response')} asked for a wait, and the agent waited",
+            len(asked),
+            numbers,
         )
 
+    def _early(
+        self, history: History, exchange: Recorded, wanted: float, enough: tuple[bool | None, ...]
+    ) -> Recorded | None:
+        """The first request to the same place that was begun after this answer, if it came too early."""
+        where = (exchange.request.method, place(exchange))
+        known = order(history.exchanges)
+        later = (
+            other
+            for other in history.exchanges
+            if other.number > exchange.number
+            and _waited(exchange, other) + self.tolerance_s < wanted
+            and (other.request.method, place(other)) == where
+            and known.follows(exchange, other) in enough
+        )
+        return min(later, key=lambda other: other.started_ms, default=None)
 
-def _next(history: History, exchange: Recorded) -> Recorded | None:
-    """The next request to the same place that began after this answer."""
-    request = exchange.request
-    where = (request.method, place(exchange))
-    later = (
-        other
-        for other in history.exchanges
-        if other.number > exchange.number
-        and (other.request.method, place(other)) == where
-        and other.started_ms >= answered_ms(exchange) - SLACK_MS
-    )
-    return min(later, key=lambda other: other.started_ms, default=None)
+
+def _waited(exchange: Recorded, after: Recorded) -> float:
+    return (after.started_ms - ended_ms(exchange)) / 1000

@@ -9,6 +9,7 @@ from pydantic import Field
 from faultwire.checks._api import Check, judged, quoted, unknown
 from faultwire.checks._tools import uses
 from faultwire.checks._transcripts import models
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from faultwire.events import History, Verdict
@@ -48,5 +49,7 @@ class ToolCalled(Check):
             return unknown("no exchange with a model or a tool could be read")
         held = self.min <= len(found) and (self.max is None or len(found) <= self.max)
         most = "" if self.max is None else f" and at most {self.max}"
-        words = f"{quoted(self.tool)} was used {len(found)} times, expected at least {self.min}{most}"
+        words = (
+            f"{quoted(self.tool)} was used {counted(len(found), 'time')}, expected at least {self.min}{most}"
+        )
         return judged(held, words, len(found), found)

@@ -9,6 +9,7 @@ from pydantic import Field
 from faultwire.checks._api import Check, judged, quoted, unknown
 from faultwire.checks._tools import asked, uses
 from faultwire.checks._transcripts import models
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from faultwire.events import History, Verdict
@@ -41,7 +42,9 @@ class ToolNotCalled(Check):
         """Look for an execution."""
         found = [use.number for use in uses(history) if use.name == self.tool]
         if found:
-            return judged(False, f"{quoted(self.tool)} was used {len(found)} times", len(found), found)
+            return judged(
+                False, f"{quoted(self.tool)} was used {counted(len(found), 'time')}", len(found), found
+            )
         if any(call.name == self.tool for _, call in asked(history)):
             return unknown(f"the model asked for {quoted(self.tool)}, and whether it ran is unknown")
         if not models(history) and not any(e.kind == "tool" for e in history.exchanges):

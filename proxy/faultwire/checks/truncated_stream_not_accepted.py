@@ -109,13 +109,15 @@ _WORST = ("fail", "unknown", "pass")
 def _executed(ran: Executed) -> Verdict:
     numbers = (ran.cut.exchange.number, ran.seen)
     how = "which was cut short" if ran.cut.limit is None else f"which ended at its limit (`{ran.cut.limit}`)"
-    text = f"the agent ran {quoted(ran.call.name)} from the answer of exchange {numbers[0]}, {how}"
+    # On the wire a result is seen, and not what made it.
+    did = "answered the call of" if ran.sent else "ran"
+    text = f"the agent {did} {quoted(ran.call.name)} from the answer of exchange {numbers[0]}, {how}"
     if ran.repaired:
         text += (
             f", with the arguments {quoted(ran.arguments)} in place of the unfinished "
             f"{quoted(ran.call.arguments)}"
         )
-    where = "and sent its result in" if ran.sent else "in"
+    where = "with a result in" if ran.sent else "in"
     value = "ran" if ran.cut.limit is None else RAN_AT_LIMIT
     return judged(False, f"{text}, {where} exchange {ran.seen}", value, numbers)
 

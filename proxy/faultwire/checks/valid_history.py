@@ -8,6 +8,7 @@ from faultwire import wire
 from faultwire.checks._api import Check, judged, quoted, unknown
 from faultwire.checks._transcripts import models
 from faultwire.checks._walk import Walked, last_word
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from faultwire.events import History, Recorded, Turn, Verdict
@@ -51,7 +52,8 @@ class ValidHistory(Check):
                 return judged(False, words, flaw, (exchange.number,))
         if not numbers:
             return unknown("no conversation with a model could be read")
-        return judged(True, f"{len(numbers)} conversations are legal", len(numbers), numbers)
+        are = "is" if len(numbers) == 1 else "are"
+        return judged(True, f"{counted(len(numbers), 'conversation')} {are} legal", len(numbers), numbers)
 
 
 def _kept(exchange: Recorded) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from faultwire.audit.compare_runs import Run
 from faultwire.cli._audited_folder import Snapshot
 from faultwire.errors import CaptureError, FaultError, FaultwireError
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,7 +93,7 @@ def _earlier(source: str, traffic: Traffic) -> tuple[Run, str | None]:
         sessions = [one.name for one in tape.sessions()]
         if len(sessions) != 1:
             raise UsageError(
-                f"found {len(sessions)} sessions in `{path}`, expected one", code="audit.session"
+                f"found {counted(len(sessions), 'session')} in `{path}`, expected one", code="audit.session"
             )
         exchanges = tuple(tape.exchanges(sessions[0]))
     try:
@@ -254,7 +255,9 @@ class Player:
         made = Run(exchanges, ended.code)
         assert self._tape is not None
         self._sessions.append((made, self._tape, name))
-        self.say(f"run {self.runs}  {condition}  {len(made.exchanges)} exchanges, exit {made.code}")
+        self.say(
+            f"run {self.runs}  {condition}  {counted(len(made.exchanges), 'exchange')}, exit {made.code}"
+        )
         return made
 
     def _silent(self, ended: Ended) -> CaptureError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from faultwire.text import safe
+from faultwire.text import counted, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ ADVICE: dict[Class, str] = {
 def lines(found: Finding, seed: int) -> Iterator[str]:
     """For a terminal."""
     if found.cause is None:
-        runs = f"{found.runs} runs with seed {seed}"
+        runs = f"{counted(found.runs, 'run')} with seed {seed}"
         yield f"audit: same: {runs} made the same calls and exited with {found.code}"
         return
     first = found.first
@@ -47,7 +47,7 @@ def lines(found: Finding, seed: int) -> Iterator[str]:
     if found.behind is not None:
         yield "  with that held fixed, another difference shows:"
         yield from _where(found.behind)
-    yield f"  {found.runs} runs; with nothing fixed, {found.rate:.0%} of pairs differed"
+    yield f"  {counted(found.runs, 'run')}; with nothing fixed, {found.rate:.0%} of pairs differed"
     if ADVICE[found.cause]:
         yield f"  {ADVICE[found.cause]}"
 
@@ -106,7 +106,7 @@ def _tried(one: Tried) -> str:
         return f"{one.condition}: could not be tried: {one.why}"
     if not one.runs:
         return f"{one.condition}: ruled out: {one.why}"
-    return f"{one.condition}: {one.runs} runs {one.word}"
+    return f"{one.condition}: {counted(one.runs, 'run')} {one.word}"
 
 
 def as_json(found: Finding) -> dict[str, Any]:

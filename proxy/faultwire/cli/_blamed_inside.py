@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from faultwire.text import counted
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import ExitStack
@@ -74,7 +76,8 @@ class Answers:
         key = self.compared.parts[part].key
         ours, theirs = self.compared.failed[key], self.compared.calm[key]
         if len(ours) != 1 or len(theirs) != 1:
-            return f"it was asked {len(ours)} times, and {len(theirs)} times in the calm run"
+            here, there = counted(len(ours), "time"), counted(len(theirs), "time")
+            return f"it was asked {here}, and {there} in the calm run"
         return take_apart(ours[0], theirs[0])
 
     def _mixed(self, inside: Inside, pieces: frozenset[int]) -> Outcome:

@@ -40,8 +40,9 @@ def announce(found: Subject, budget: Budget, usual: int, journal: Journal) -> No
     limits += [f"{budget.seconds:g} s"] if budget.seconds is not None else []
     limits += [f"{budget.cost_usd:g} dollars"] if budget.cost_usd is not None else []
     say(
-        f"about {usual} runs if one part is to blame, {usual * found.seconds:.0f} s of traffic as recorded "
-        f"and {usual * found.cost_usd:.4f} dollars of models; {', '.join(limits)}"
+        f"about {counted(usual, 'run')} if one part is to blame, "
+        f"{usual * found.seconds:.0f} s of traffic as recorded and "
+        f"{usual * found.cost_usd:.4f} dollars of models; {', '.join(limits)}"
     )
     if journal.earlier:
         say(f"going on after {counted(len(journal.earlier), 'run')} of {journal.path}")
@@ -54,8 +55,8 @@ def progress(search: Blaming, coalition: Coalition, outcome: Outcome) -> None:
     if (inside := search.taken_apart) is not None:
         say(
             f"run {series.runs}  #{search.parts[inside.part].exchange} taken apart  "
-            f"{WORDS[outcome.failed]}{reason}  with {len(coalition)} of {len(inside.pieces.pieces)} places "
-            "as failed"
+            f"{WORDS[outcome.failed]}{reason}  with {len(coalition)} of "
+            f"{counted(len(inside.pieces.pieces), 'place')} as failed"
         )
         return
     say(
@@ -155,8 +156,8 @@ def explain(search: Blaming, found: Subject) -> int:
     if search.ended == "no_difference":
         raise UsageError(
             f"found a failure without any of the {counted(len(found.parts), 'part')}: {calm.failed} of "
-            f"{calm.runs} calm runs failed, and {whole.failed} of {whole.runs} as in the failed run, "
-            "expected a difference",
+            f"{counted(calm.runs, 'calm run')} failed, and {whole.failed} of {whole.runs} as in the "
+            "failed run, expected a difference",
             code="blame.no_difference",
             hint="the oracle says `fails` of calm runs as well: change --oracle, --expect or --contract",
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from faultwire.errors import UsageError
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -184,7 +185,7 @@ def _compared(
     if not compared.parts:
         raise UsageError(
             f"found no request that both runs made and that was answered differently, among "
-            f"{len(made.exchanges)} exchanges, expected one",
+            f"{counted(len(made.exchanges), 'exchange')}, expected one",
             code="blame.no_part",
             hint=_why_same(compared),
         )
@@ -208,8 +209,10 @@ def _compared(
 
 def _why_same(compared: Compared) -> str:
     if compared.only_failed or compared.only_calm:
+        count = compared.only_failed
+        only = "1 request is" if count == 1 else f"{count} requests are"
         return (
-            f"{compared.only_failed} requests are in the failed run only and {compared.only_calm} in the "
+            f"{only} in the failed run only and {compared.only_calm} in the "
             "calm one: from the first of them on the agent itself differs (`faultwire tape diff`); 0 "
             "runs can help"
         )

@@ -6,7 +6,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from faultwire.report.conversation import request_id, token_words
-from faultwire.text import safe
+from faultwire.text import counted, safe
 from faultwire.wire.transcript.prices import dated
 
 if TYPE_CHECKING:
@@ -123,4 +123,4 @@ def messages(sent: tuple[Message, ...]) -> Iterator[str]:
         kind = f"close {message.code}" if message.kind == "close" else message.kind
         yield _line(who, f"+{(at or 0) / 1e6:.1f} ms {kind}{fate}: {text}")
     if len(sent) > MESSAGES:
-        yield f"  … {len(sent) - MESSAGES} more messages"
+        yield f"  … {counted(len(sent) - MESSAGES, 'more message')}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from faultwire.text import safe
+from faultwire.text import counted, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -113,8 +113,8 @@ def _of(found: Compared) -> Difference:
 def lines(found: Determinism, runs: int, seed: int) -> Iterator[str]:
     """The verdict for a terminal."""
     if found.difference is None:
-        calls = f"{found.same} {'call' if found.same == 1 else 'calls'}"
-        yield f"determinism: same: {runs} runs with seed {seed} made the same {calls} and had the same faults"
+        played, calls = counted(runs, "run"), counted(found.same, "call")
+        yield f"determinism: same: {played} with seed {seed} made the same {calls} and had the same faults"
         if found.reordered:
             yield f"  from call {found.reordered} on, calls came in another order"
         return

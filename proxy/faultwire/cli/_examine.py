@@ -11,7 +11,7 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from faultwire.errors import FaultwireError
 
@@ -146,10 +146,19 @@ def capture(listen: str) -> list[Finding]:
                 if shutil.which(name):
                     findings.append(_probed(run, name, probe))
             findings += [_unprobed(name) for name in UNPROBED if shutil.which(name)]
+            findings += native_path(run.engine.stats())
             run.folder.end("finished")
     except FaultwireError as error:
         findings.append(Finding("fail", "proxy", str(error), error.hint))
     return findings
+
+
+def native_path(stats: Mapping[str, Any]) -> list[Finding]:
+    """What an engine's counters say of the native path where it did its work the slower way."""
+    if not stats["native_streams"]:
+        return []
+    text = "sockets are read through asyncio's streams, since this Python's transports cannot be taken over"
+    return [Finding("note", "native path", text, "it is slower, and does the same")]
 
 
 def _probed(run: Run, name: str, probe: Sequence[str]) -> Finding:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from faultwire.errors import UsageError
 from faultwire.runner.folder import state
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,7 +41,7 @@ def session_of(
         if name not in sessions:
             listed = ", ".join(list(sessions)[:10])
             raise UsageError(
-                f"found {len(sessions)} sessions, expected one",
+                f"found {counted(len(sessions), 'session')}, expected one",
                 code=f"{command}.session",
                 hint=f"--session NAME chooses one of: {listed}",
             )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from faultwire.text import counted
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -132,7 +134,7 @@ def _place(reader: TapeReader, at: str) -> tuple[str, int]:
     if not mark and len(sessions) == 1:
         name = next(iter(sessions))
     if name not in sessions:
-        what = f"session `{name}`" if mark else f"{len(sessions)} sessions"
+        what = f"session `{name}`" if mark else f"{counted(len(sessions), 'session')}"
         raise UsageError(
             f"found {what}, expected `--at SESSION#{digits}` with one of the tape's",
             code="fork.at",
@@ -141,7 +143,7 @@ def _place(reader: TapeReader, at: str) -> tuple[str, int]:
     numbers = [recorded.number for recorded in reader.exchanges(name)]
     if int(digits) not in numbers:
         raise UsageError(
-            f"found `--at {at}`, expected one of the {len(numbers)} exchanges of session `{name}`",
+            f"found `--at {at}`, expected one of the {counted(len(numbers), 'exchange')} of session `{name}`",
             code="fork.at",
             hint=f"`faultwire tape show {reader.path} --session {name}` lists them",
         )

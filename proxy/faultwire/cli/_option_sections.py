@@ -37,6 +37,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     ),
     "Control": ("control_sessions", "control_share", "control_calls"),
     "Network": ("listen", "no_auth", "allow_host", "upstream_ca", "client_cert"),
+    "Workbench": ("ui", "ui_listen", "ui_cert", "ui_key"),
     "Repeat": ("repeat", "check_determinism", "any_order"),
     "Output": ("format_", "quiet", "help"),
 }

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from faultwire.cli._ended import interruptible
 from faultwire.cli._placed import anywhere
 from faultwire.cli.output import colour, say, show, show_json
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from faultwire.campaign.ci_run import Part, Result
+    from faultwire.campaign.ci_run import Part, Result, Wanted
     from faultwire.cli._play_options import Play
     from faultwire.config.model import Config
     from faultwire.report.faces import Face
@@ -42,8 +43,7 @@ def play(
     `live` allows a redrawn progress line; `shown` prints the result instead of the report. Raises
     FaultwireError; exits 1 and 130 by itself.
     """
-    from faultwire.campaign.ci_run import Wanted, perform
-    from faultwire.report import progress
+    from faultwire.campaign.ci_run import Wanted
     from faultwire.runner.never_judged import foreseen
 
     config = options.load()
@@ -70,21 +70,11 @@ def play(
         min_score=options.min_score,
         allow_unknown=options.allow_unknown,
     )
-    planned = {invocation.id for part in made for phase in part.phases for invocation in phase.plan}
-    if options.quiet:
-        with interruptible():
-            result = perform(config, made, wanted, lambda _phase, _played: None)
-    else:
-        with (
-            interruptible(),
-            progress.progress(len(planned), sys.stderr, live=live and colour(sys.stderr)) as meter,
-        ):
-            result = perform(
-                config,
-                made,
-                wanted,
-                lambda phase, played: _advance(meter, phase, played, planned),
-            )
+    try:
+        result = _performed(config, made, wanted, quiet=options.quiet, live=live)
+    except KeyboardInterrupt:
+        say("interrupted before there was anything to report")
+        raise
     for warning in result.warnings[len(config.warnings) :]:
         say(f"warning: {warning}")
     _copy(result, target)
@@ -94,6 +84,22 @@ def play(
     for reason in result.gate.reasons:
         say(reason)
     sys.exit(result.gate.code)
+
+
+def _performed(config: Config, made: Sequence[Part], wanted: Wanted, *, quiet: bool, live: bool) -> Result:
+    """Play, with a line of progress on stderr unless `quiet`."""
+    from faultwire.campaign.ci_run import perform
+    from faultwire.report import progress
+
+    planned = {invocation.id for part in made for phase in part.phases for invocation in phase.plan}
+    if quiet:
+        with interruptible():
+            return perform(config, made, wanted, lambda _phase, _played: None)
+    with (
+        interruptible(),
+        progress.progress(len(planned), sys.stderr, live=live and colour(sys.stderr)) as meter,
+    ):
+        return perform(config, made, wanted, lambda phase, played: _advance(meter, phase, played, planned))
 
 
 def _advance(meter: Progress, phase: Phase, played: Played, planned: set[str]) -> None:
@@ -173,9 +179,8 @@ def _wanted(config: Config) -> tuple[Path, Face] | None:
 
 def _baseline(name: str | None) -> dict[str, dict[str, Any]] | None:
     """The documents of an earlier run, by phase."""
-    from faultwire.contract.overall import PHASES
     from faultwire.report.load import load
-    from faultwire.runner.past_runs import run_folder
+    from faultwire.runner.past_runs import phases_in, run_folder
 
     if name is None:
         return None
@@ -184,8 +189,7 @@ def _baseline(name: str | None) -> dict[str, dict[str, Any]] | None:
         found = [load(path)]
     else:
         folder = run_folder(name)
-        several = [folder / f"{phase}.json" for phase in PHASES]
-        files = [file for file in several if file.is_file()] or [folder / "report.json"]
+        files = [folder / f"{phase}.json" for phase in phases_in(folder)] or [folder / "report.json"]
         found = [load(file) for file in files]
     return {str(document["run"].get("phase") or "contract"): document for document in found}
 
@@ -215,8 +219,8 @@ def _findable(phase: Phase, before: Mapping[str, Any]) -> str:
     rate = min(0.95, clean["passed"] / clean["total"]) if clean["total"] else 0.95
     least = min(len(phase.plan), clean["total"])
     text = (
-        f"{phase.name}: {len(phase.plan)} invocations against {clean['total']} before can show a drop from "
-        f"{rate:.0%} to {findable(rate, least):.0%} or less, {POWER:.0%} of the time"
+        f"{phase.name}: {counted(len(phase.plan), 'invocation')} against {clean['total']} before "
+        f"can show a drop from {rate:.0%} to {findable(rate, least):.0%} or less, {POWER:.0%} of the time"
     )
     if rate <= DROP:
         return text

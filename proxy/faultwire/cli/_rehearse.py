@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from faultwire.text import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -46,6 +48,8 @@ def rehearse(tape: TapeReader, profile: Profile, seed: int) -> Iterator[Rehearse
         for recorded in tape.exchanges(session.name):
             instants[0] = max(0, recorded.started_ms - session.started_ms) / 1000
             pipeline = ExchangePipeline(context, replace(recorded.request, body=None))
+            if recorded.http2:
+                pipeline.over_http2()
             _pass(pipeline, recorded)
             yield Rehearsed(recorded, pipeline.over())
 
@@ -100,4 +104,4 @@ def lines(rehearsed: Iterator[Rehearsed]) -> Iterator[str]:
             subject = f" on `{fault.subject}`" if fault.subject else ""
             effect = f": {fault.effect}" if fault.effect else ""
             yield f"    {fault.outcome:<12} {fault.id}{subject}, {fault.reason}{effect}"
-    yield f"{fired} fault decisions on {count} recorded exchanges would have fired"
+    yield f"{counted(fired, 'fault decision')} on {counted(count, 'recorded exchange')} would have fired"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from faultwire.cli._placed import anywhere, placed
 from faultwire.cli.output import say, show
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -128,7 +129,7 @@ def written(sessions: Iterable[Exported], output: Path) -> None:
             if path not in contracts:
                 contracts.add(write(path, text_of(one.contract), anywhere=anywhere()))
         write_session(one.document, place, anywhere=anywhere())
-        show(f"{place}: {len(one.document['tool_responses'])} tool responses")
+        show(f"{place}: {counted(len(one.document['tool_responses']), 'tool response')}")
         for note in one.notes:
             say(f"warning: {place}: {note}")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from faultwire.cli._placed import anywhere, placed
 from faultwire.cli.output import say, show
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -115,7 +116,7 @@ def _traffic(kind: str, module: str, file: Path, origin: Origin) -> None:
         source=kind,
     )
     written(from_tape(target, wish), origin.output)
-    show(f"{target}: {done.exchanges} exchanges, not recorded by the proxy")
+    show(f"{target}: {counted(done.exchanges, 'exchange')}, not recorded by the proxy")
 
 
 def _runs(origin: Origin) -> None:
@@ -157,7 +158,7 @@ def _written(found: Iterable[Fetched], output: Path) -> int:
                 problem = error.message
             else:
                 count += 1
-                show(f"{place}: {len(one.document['tool_responses'])} tool responses")
+                show(f"{place}: {counted(len(one.document['tool_responses']), 'tool response')}")
                 for note in one.notes:
                     say(f"warning: {place}: {note}")
         if problem is not None:

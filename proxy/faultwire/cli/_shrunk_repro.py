@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from faultwire.errors import FaultError, UsageError
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -145,7 +146,7 @@ def rerun(folder: Path, command: tuple[str, ...], asked: Asked, traffic: Traffic
         raise FaultError(f"no run could be judged: {tried[-1].reason}", code="shrink.undecided")
     failed = bool(tried[-1].failed)
     words = "the agent fails as recorded" if failed else "the agent did not fail"
-    show(f"{words} ({len(tried)} of at most {about.runs} runs)")
+    show(f"{words} ({len(tried)} of at most {counted(about.runs, 'run')})")
     return int(failed)
 
 

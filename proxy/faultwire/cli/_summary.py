@@ -45,7 +45,7 @@ def header(run: Run, profile: Profile, traffic: Traffic) -> str:
     pairs += [("seed", str(traffic.seed)), ("tape", str(run.tape))]
     if run.routes:
         first, *others = run.routes
-        pairs.append(("mock", f"{first} and {len(others)} other hosts"))
+        pairs.append(("mock", f"{first} and {len(others)} other host{'s' * (len(others) != 1)}"))
     if traffic.mock_except:
         pairs.append(("not mocked", ", ".join(traffic.mock_except)))
     if run.upstream:
@@ -164,7 +164,8 @@ def rejected(exchanges: Iterable[Recorded]) -> list[str]:
         seen.setdefault(text, []).append(exchange.number)
     lines = [f"{_numbers(numbers)} {text}" for text, numbers in list(seen.items())[:REJECTED]]
     if len(seen) > REJECTED:
-        lines.append(f"and {len(seen) - REJECTED} other errors of servers")
+        left = len(seen) - REJECTED
+        lines.append(f"and {left} other error{'s' * (left != 1)} of servers")
     return lines
 
 

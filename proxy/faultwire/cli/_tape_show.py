@@ -17,7 +17,7 @@ from faultwire.errors import WireError
 from faultwire.events import header
 from faultwire.report.conversation import conversation_part, name_results, request_id
 from faultwire.tape.read.call_identity import revoked
-from faultwire.text import safe
+from faultwire.text import counted, safe
 from faultwire.wire.framing.content_coding import decoded
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def _message(
 
 def _response(what: str, delivery: Delivery, *, summarised: bool, known: Headers = ()) -> str:
     head = f"< {what}: {delivery.status} {delivery.reason}".rstrip()
-    chunks = f"{len(delivery.body)} bytes in {len(delivery.chunks)} chunks"
+    chunks = f"{counted(len(delivery.body), 'byte')} in {counted(len(delivery.chunks), 'chunk')}"
     return _message(f"{head} ({chunks})", delivery.headers, delivery.body, summarised=summarised, known=known)
 
 

@@ -47,6 +47,8 @@ contract:
     - {{type: completes, severity: critical}}
     - {{type: output_not_empty, severity: high}}
     - {{type: no_retry_storm}}
+    # Whoever invents an answer where every call of the model failed fails this.
+    - {{type: recovers_within, max_s: 30, when: llm_faults_active, severity: high}}
     # - {{type: truncated_stream_not_accepted, scenarios: [broken-streams], severity: critical}}
     # - {{type: contains, value: "Paris"}}
     # - {{type: regex, pattern: '(?i)\\bparis\\b'}}

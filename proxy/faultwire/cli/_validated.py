@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.cli.output import columns, say, show, show_json
 from faultwire.errors import FaultError, UsageError
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from faultwire.blame.planted import Bars, Found, Plant
@@ -61,8 +62,8 @@ def validate(command: tuple[str, ...], asked: Asked, bars: Bars, traffic: Traffi
     usual = 1 + len(planted) * usual_runs(len(pins))
     usual += 2 * len(pins) * len(planted) if asked.shrink else 0
     if not asked.quiet:
-        among = f"{len(planted)} plants among {len(pins)} decisions"
-        say(f"{among}; about {usual} runs, at most {asked.max_runs}")
+        among = f"{counted(len(planted), 'plant')} among {counted(len(pins), 'decision')}"
+        say(f"{among}; about {counted(usual, 'run')}, at most {asked.max_runs}")
     if asked.max_runs < usual // 2:
         raise UsageError(
             f"found `--max-runs {asked.max_runs}`, expected about {usual}",
@@ -75,7 +76,7 @@ def validate(command: tuple[str, ...], asked: Asked, bars: Bars, traffic: Traffi
         kind, left = found[plant.kind], asked.max_runs - spent
         spent += _one(plant, kind, pins, command, asked, settings, profile, left)
         if not asked.quiet:
-            say(f"{plant.kind}: {kind.exact} of {kind.cases} exact, {spent} runs so far")
+            say(f"{plant.kind}: {kind.exact} of {kind.cases} exact, {counted(spent, 'run')} so far")
     return report(list(found.values()), spent, bars, asked)
 
 
@@ -161,7 +162,7 @@ def report(found: list[Found], runs: int, bars: Bars, asked: Asked) -> int:
     else:
         head = ("planted", "cases", "cause first", "exact", "false blame", "coverage", "runs", "shrink exact")
         show(columns(head, [_row(one) for one in found]))
-        show(f"{runs} runs")
+        show(f"{counted(runs, 'run')}")
         for line in missed:
             show(f"below the bar: {line}")
     return int(asked.check and bool(missed))

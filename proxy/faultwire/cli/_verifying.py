@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from faultwire.cli._examine import Finding
 from faultwire.errors import CaptureError, FaultwireError
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +45,7 @@ def _file(config: Config) -> Iterator[Finding]:
     from faultwire.runner.never_judged import foreseen
     from faultwire.runner.phases import contract
 
-    yield Finding("ok", "configuration", f"{config.path}: {len(config.prompts)} golden prompts")
+    yield Finding("ok", "configuration", f"{config.path}: {counted(len(config.prompts), 'golden prompt')}")
     for warning in config.warnings:
         yield Finding("note", "configuration", warning)
     if config.invariants:

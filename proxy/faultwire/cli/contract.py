@@ -10,6 +10,7 @@ import click
 
 from faultwire.cli._group import Group
 from faultwire.cli._play_options import DEFAULT, Play, play_options
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -92,8 +93,9 @@ def validate(config: Path) -> None:
         )
     )
     show(
-        f"{config}: {len(phase.checks)} invariants, {len(phase.scenarios)} scenarios, "
-        f"{len(phase.prompts)} prompts: {len(phase.plan)} invocations, {cells} cells"
+        f"{config}: {counted(len(phase.checks), 'invariant')}, {counted(len(phase.scenarios), 'scenario')}, "
+        f"{counted(len(phase.prompts), 'prompt')}: {counted(len(phase.plan), 'invocation')}, "
+        f"{counted(cells, 'cell')}"
     )
     never = foreseen([phase], "contract")
     for one in never:

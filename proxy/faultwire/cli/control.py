@@ -12,6 +12,7 @@ import click
 from faultwire.cli._group import Group
 from faultwire.cli.options import FaultText
 from faultwire.cli.output import format_option
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -221,6 +222,7 @@ def _line(one: Mapping[str, Any]) -> str:
     if "faults" not in one:
         return f"{one['id']} disarmed: {safe(one['why'])}"
     ids = ", ".join(name.partition("/")[2] for name in one["faults"])
-    counts = f"fired on {one['fired']} calls, touched {one['touched']} of {one['seen']} sessions"
+    calls, sessions = counted(one["fired"], "call"), counted(one["seen"], "session")
+    counts = f"fired on {calls}, touched {one['touched']} of {sessions}"
     state = f"armed, {one['left_s']:.0f} s left" if one["state"] == "armed" else f"disarmed: {one['why']}"
     return safe(f"{one['id']} ({ids}) {state}; {counts}")

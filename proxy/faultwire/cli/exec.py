@@ -14,6 +14,7 @@ import click
 from faultwire.cli._freeze import freeze_option, freezing
 from faultwire.cli._namespaced import namespace_options, proof, wanted
 from faultwire.cli._option_sections import SectionedCommand
+from faultwire.cli._ui_options import UiOptions, ui_options
 from faultwire.cli.options import Traffic, traffic_options
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ INTERRUPTED = (130, 143)
     context_settings={"allow_interspersed_args": False},
 )
 @traffic_options
+@ui_options
 @freeze_option
 @namespace_options
 @click.option("--allow-no-traffic", is_flag=True, help="Accept a run without traffic through the proxy.")
@@ -78,6 +80,7 @@ def exec_(
     quiet: bool,
     capture_port: tuple[int, ...],
     relay: tuple[str, ...],
+    ui: UiOptions,
     **options: Any,
 ) -> None:
     """Run any command behind the proxy and break its traffic.
@@ -122,7 +125,7 @@ def exec_(
         frozen=freezing(freeze_time, settings.replay, command),
         namespace=wanted(traffic, profile, SESSION, command, capture_port, relay),
     )
-    play = Play(traffic, profile, settings, command, quiet=quiet, allow_no_traffic=allow_no_traffic)
+    play = Play(traffic, profile, settings, command, ui, quiet=quiet, allow_no_traffic=allow_no_traffic)
     played: list[Played] = []
     for number in range(1, runs + 1):
         if runs > 1 and not quiet:
@@ -147,6 +150,7 @@ class Play:
     profile: Profile
     settings: LaunchSettings
     command: tuple[str, ...]
+    ui: UiOptions
     quiet: bool
     allow_no_traffic: bool
 
@@ -166,7 +170,7 @@ class Play:
         from faultwire.runner.launch import start_run
 
         traffic, profile, command = self.traffic, self.profile, self.command
-        with start_run(self.settings) as run:
+        with start_run(self.settings) as run, self.ui.beside(run):
             environment = run.open_session(SESSION, profile, traffic.seed)
             if self.settings.frozen is not None:
                 environment = self.settings.frozen.environment(environment)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from faultwire.cli.output import Format, columns, format_option, show, show_json
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +58,7 @@ def show_(format_: Format = "terminal") -> None:
             ),
         )
     )
-    show(f"{models} models have a price. Dollars are for a million tokens of the standard tier.")
+    show(f"{counted(models, 'model')} with a price. Dollars are for a million tokens of the standard tier.")
 
 
 @prices.command()
@@ -74,7 +75,8 @@ def update(file: str, force: bool) -> None:
     from faultwire.wire.transcript.price_update import install
 
     target, found = install(Path(file), force=force)
-    show(f"{target}: prices of {found.as_of}, {_models(found)} models of {len(found.models)} providers")
+    models, providers = counted(_models(found), "model"), counted(len(found.models), "provider")
+    show(f"{target}: prices of {found.as_of}, {models} of {providers}")
 
 
 def _origins() -> list[tuple[str, Path]]:

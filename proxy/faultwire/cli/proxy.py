@@ -11,6 +11,7 @@ import click
 
 from faultwire import clock
 from faultwire.cli._option_sections import SectionedCommand
+from faultwire.cli._ui_options import UiOptions, ui_options
 from faultwire.cli.options import Traffic, traffic_options
 from faultwire.cli.output import format_option
 
@@ -26,6 +27,7 @@ _ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     "proxy", cls=SectionedCommand, short_help="Run the proxy for an agent that is started elsewhere."
 )
 @traffic_options
+@ui_options
 @click.option(
     "--control-sessions",
     type=click.IntRange(1),
@@ -50,6 +52,7 @@ def proxy(
     control_sessions: int | None,
     control_share: float | None,
     control_calls: int | None,
+    ui: UiOptions,
     **options: Any,
 ) -> None:
     """Run the proxy for an agent that is started elsewhere, until it is stopped.
@@ -70,7 +73,7 @@ def proxy(
     profile = traffic.load()
     settings = traffic.launch("proxy", profile=profile, implicit=(SESSION, profile, traffic.seed))
     radius = RadiusSettings(sessions=control_sessions, share=control_share, calls=control_calls)
-    with start_run(replace(settings, radius=radius)) as run:
+    with start_run(replace(settings, radius=radius)) as run, ui.beside(run):
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING | {signal.SIGCHLD})
         _announce(run, format_)
         say(header(run, profile, traffic))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from faultwire.text import counted
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -141,7 +143,9 @@ def import_findings(settings: ReplaySettings | None) -> list[str]:
     lines = [CONTROLLED] if any(one.code.startswith(CONTROL) for one in notes) else []
     lines += [f"the replayed tape has the finding {one.code}: {one.text}" for one in found[:FINDINGS]]
     if len(found) > FINDINGS:
-        lines.append(f"and {len(found) - FINDINGS} more findings: `faultwire tape verify` lists them")
+        lines.append(
+            f"and {counted(len(found) - FINDINGS, 'more finding')}: `faultwire tape verify` lists them"
+        )
     return lines
 
 

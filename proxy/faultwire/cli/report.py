@@ -93,13 +93,12 @@ def copied(folder: Path, phases: Iterable[str], path: Path, face: Face) -> list[
 
 def _several(run: str) -> tuple[Path, list[str]] | None:
     """The folder of a run of several phases, and their names."""
-    from faultwire.contract.overall import PHASES
-    from faultwire.runner.past_runs import run_folder
+    from faultwire.runner.past_runs import phases_in, run_folder
 
     if Path(run).is_file():
         return None
     folder = run_folder(run)
-    there = [name for name in PHASES if (folder / f"{name}.json").is_file()]
+    there = phases_in(folder)
     return (folder, there) if there else None
 
 
@@ -125,15 +124,14 @@ def _show_all(folder: Path, phases: list[str], format_: Shown) -> None:
 
 def read(run: str, phase: str | None) -> dict[str, Any]:
     """The document of a run. Raises UsageError."""
-    from faultwire.contract.overall import PHASES
     from faultwire.errors import UsageError
     from faultwire.report.load import load
-    from faultwire.runner.past_runs import run_folder
+    from faultwire.runner.past_runs import phases_in, run_folder
 
     if Path(run).is_file():
         return load(Path(run))
     folder = run_folder(run)
-    there = [name for name in PHASES if (folder / f"{name}.json").is_file()]
+    there = phases_in(folder)
     if phase is not None and there and phase not in there:
         raise UsageError(
             f"found no phase `{phase}` in `{folder.name}`, expected one of `{'`, `'.join(there)}`",

@@ -28,6 +28,14 @@ def config() -> None:
     show_json(schema())
 
 
+@schema.command(name="certificate")
+def certificate() -> None:
+    """Print the schema of what a certificate states."""
+    from faultwire.certificate.shape import schema
+
+    show_json(schema())
+
+
 @schema.command(name="blame")
 def blame() -> None:
     """Print the schema of a blame.json."""

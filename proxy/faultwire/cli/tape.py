@@ -13,8 +13,11 @@ from faultwire.cli.tape_evidence import prove, salvage, seal, verify
 from faultwire.cli.tape_formats import export
 from faultwire.cli.tape_import import import_
 from faultwire.cli.tape_keep import merge, prune, split
+from faultwire.cli.tape_page import report
 from faultwire.cli.tape_scan import scan
 from faultwire.cli.tape_tree import tree
+from faultwire.cli.ui import serve
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 @click.group(
     cls=Group,
     sections={
-        "Read": ("list", "show", "diff", "tree"),
+        "Read": ("list", "show", "report", "serve", "diff", "tree"),
         "Evidence": ("verify", "seal", "prove", "salvage"),
         "Convert": ("export", "import"),
         "Manage": ("merge", "split", "prune", "learn"),
@@ -41,6 +44,8 @@ def tape() -> None:
 
 
 for _command in (verify, seal, salvage, prove, scan, export, import_, merge, split, prune, diff, learn, tree):
+    tape.add_command(_command)
+for _command in (report, serve):
     tape.add_command(_command)
 
 
@@ -226,7 +231,7 @@ def _only_session(reader: TapeReader) -> str:
     if len(names) == 1:
         return names[0]
     raise UsageError(
-        f"the tape holds {len(names)} sessions, expected `--session` with `--exchange`",
+        f"the tape holds {counted(len(names), 'session')}, expected `--session` with `--exchange`",
         code="usage.session",
         hint=f"sessions: {', '.join(names[:10])}" if names else None,
     )

@@ -10,7 +10,7 @@ import click
 
 from faultwire.cli.options import mock_except_option
 from faultwire.cli.output import format_option, say, show, show_json
-from faultwire.text import safe
+from faultwire.text import counted, safe
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,7 +94,7 @@ def learn(
     program = context.meta.get(PROGRAM, ())
     if bool(program) == bool(tapes) or len(tapes) not in (0, 2):
         raise UsageError(
-            f"found {len(tapes)} tapes and {'a' if program else 'no'} program, "
+            f"found {counted(len(tapes), 'tape')} and {'a' if program else 'no'} program, "
             "expected two tapes or a program",
             code="usage.missing",
             hint="faultwire tape learn ONE OTHER, or faultwire tape learn -- CMD",

@@ -9,6 +9,7 @@ import click
 from faultwire.cli._placed import anywhere, anywhere_option
 from faultwire.cli.output import Format, fields, format_option, say, show, show_json
 from faultwire.cli.tape_keep import output_option, project_signer, target_of
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +88,7 @@ def salvage(name: str, output: str) -> None:
 
     target = target_of(output)
     done = save(find(name), target)
-    show(f"{target}: {done.events} events and {done.blobs} bodies, unchanged")
+    show(f"{target}: {counted(done.events, 'event')} and {counted(done.blobs, 'body', 'bodies')}, unchanged")
     if done.reason:
         say(f"the rest was not copied: {done.reason}")
     raise SystemExit(1 if done.reason else 0)
@@ -176,7 +177,8 @@ def _verdict(report: VerifyReport) -> str:
     state = "verifies" if report.ok else f"does not verify, first bad event {report.first_bad}"
     if not report.ok and report.first_bad is None:
         state = "does not verify"
-    counts = f"{report.events} events, {report.exchanges} exchanges, {report.blobs} bodies"
+    exchanges, bodies = counted(report.exchanges, "exchange"), counted(report.blobs, "body", "bodies")
+    counts = f"{counted(report.events, 'event')}, {exchanges}, {bodies}"
     lines = [f"{report.path}: {state} ({counts})", f"  root {report.root}"]
     if report.key:
         lines.append(f"  sealed by {report.key} ({'trusted' if report.trusted else 'not trusted here'})")

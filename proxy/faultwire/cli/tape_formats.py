@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from faultwire.cli._placed import anywhere, anywhere_option, placed
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,7 +79,7 @@ def export(
     target = Path(output)
     if format_ == "tape":
         made = (copy.share if share else copy.clone)(source, placed(target), *origin_and_signer(target))
-        show(f"{target}: {made.events} events, sealed")
+        show(f"{target}: {counted(made.events, 'event')}, sealed")
         return
     if not share:
         show(f"{target}: {_write(source, target, format_)}")

@@ -9,6 +9,7 @@ import click
 
 from faultwire.cli.output import Format, show, show_json
 from faultwire.cli.tape_keep import output_option
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -158,13 +159,15 @@ def _items(kind: str, path: Path, options: dict[str, Any]) -> Iterator[Item]:
 
 
 def _lines(done: Imported) -> Iterator[str]:
-    held = f"{done.exchanges} exchanges" + (f" and {done.events} events" if done.events else "")
+    held = f"{counted(done.exchanges, 'exchange')}" + (
+        f" and {counted(done.events, 'event')}" if done.events else ""
+    )
     where = f"{done.sessions} {'session' if done.sessions == 1 else 'sessions'}"
     yield f"{done.path}: {held} in {where} from {done.source}, sealed"
     for one in done.findings:
         yield f"  {'note' if one.note else 'bad'} {one.code}: {one.message}"
     if done.more:
-        yield f"  and {done.more} more findings"
+        yield f"  and {counted(done.more, 'more finding')}"
     yield "  evidence NON_AUTHORITATIVE"
 
 

@@ -8,6 +8,7 @@ import click
 
 from faultwire.cli._placed import anywhere_option, placed
 from faultwire.cli.output import say, show, size_text
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,4 +112,4 @@ def project_signer() -> SignerKey:
 
 
 def _made(copy: Copy) -> None:
-    show(f"{copy.target}: {copy.events} events, sealed")
+    show(f"{copy.target}: {counted(copy.events, 'event')}, sealed")

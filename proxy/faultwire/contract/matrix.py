@@ -217,6 +217,7 @@ def _why(history: History) -> str:
         return why_silent(history.agent)
     lines = [f for e in history.exchanges for f in e.faults if f.outcome != "fired"]
     if not lines:
-        return f"none of {len(history.exchanges)} exchanges matched"
+        count = len(history.exchanges)
+        return f"none of {count} exchange{'s' * (count != 1)} matched"
     last = lines[-1]
     return f"`{last.id}` {last.outcome.replace('_', ' ')}: {last.reason}"

@@ -28,6 +28,11 @@ _DECODED = 256 << 10
 class CanaryDetector(Stage):
     """Finds canaries in the request."""
 
+    @staticmethod
+    def wanted(state: ExchangeState) -> bool:
+        """Only once one was planted."""
+        return bool(state.context.state.canaries)
+
     def __init__(self, state: ExchangeState) -> None:
         super().__init__(state)
         self._lines: tuple[FaultFired, ...] = ()

@@ -83,6 +83,13 @@ class DeferredReplies(Stage):
     """Sets faults aside for an answer that comes in another stream, and is that stream where it comes:
     whatever is in it passes, except answers that faults wait for."""
 
+    @staticmethod
+    def wanted(state: ExchangeState) -> bool:
+        """Where such a stream may begin, one is open, or this may be a call whose answer comes in one."""
+        protocol = state.protocol
+        speaks = protocol is None or protocol.name == mcp.Mcp.name
+        return speaks or state.exchange.request.method == "GET" or bool(state.context.state.inboxes)
+
     def __init__(self, state: ExchangeState) -> None:
         super().__init__(state)
         self._lines: list[FaultFired] = []

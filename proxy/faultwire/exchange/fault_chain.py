@@ -37,22 +37,23 @@ class FaultChain:
     out: first the content from the model and the server, then its division, then the connection.
     """
 
+    ended = False
+    answer: Response | None = None
+    touches = False
+    holds = False
+    _index = 0
+    _unit: Literal["event", "body", "bytes"] = "bytes"
+    _splitter: framing.Splitter | None = None
+    _joiner: framing.Joiner | None = None
+    _border = 0
+    _packed: str | None = None
+    _answerer: ActiveFault | None = None
+    _socket = False
+
     def __init__(self) -> None:
         self.all: list[ActiveFault] = []
-        self.ended = False
-        self.answer: Response | None = None
-        self.touches = False
-        self.holds = False
         self._chain: list[ActiveFault] = []
         self._late: list[ActiveFault] = []
-        self._index = 0
-        self._unit: Literal["event", "body", "bytes"] = "bytes"
-        self._splitter: framing.Splitter | None = None
-        self._joiner: framing.Joiner | None = None
-        self._border = 0
-        self._packed: str | None = None
-        self._answerer: ActiveFault | None = None
-        self._socket = False
 
     def add(self, active: ActiveFault) -> None:
         """Append a decision, in the order of composition."""

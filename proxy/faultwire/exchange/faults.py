@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from faultwire.events import Close, Cut, Reset, Send
 from faultwire.exchange.active_fault import activate, ledger_line, release_unfired
 from faultwire.exchange.canaries import plant_canary
-from faultwire.exchange.plan import decide, decide_head, unknown_websocket
+from faultwire.exchange.plan import Decision, decide, decide_head, unknown_websocket
 from faultwire.exchange.request_out import unpacked
 from faultwire.exchange.stage import ExchangeState, Stage
 from faultwire.faults._api import Need
@@ -30,6 +30,8 @@ class FaultStage(Stage):
     def __init__(self, state: ExchangeState) -> None:
         super().__init__(state)
         self._plan: Plan | None = None
+        self._order: list[ActiveFault | Decision] = []
+        """What was decided, in order: a fault that acts or looks on, or a decision that rests."""
 
     # ------------------------------------------------------------ request
 
@@ -123,13 +125,24 @@ class FaultStage(Stage):
     def ledger(self) -> Iterator[FaultFired]:
         """A line for each decision."""
         yield from unknown_websocket(self.state.context.profile, self.state.exchange)
-        for active in self.state.chain.all:
-            yield ledger_line(active)
+        here = {id(active) for active in self.state.chain.all}  # others wait for another stream
+        for one in self._order:
+            if isinstance(one, Decision):
+                yield one.line()
+            elif id(one) in here:
+                yield ledger_line(one)
 
     def _activated(self, plan: Plan) -> Iterator[ActiveFault]:
-        at, context = self.state, self.state.context
+        """Those of which anything may come; a profile may have hundreds of which nothing does."""
+        at, context, order = self.state, self.state.context, self._order
+        session = context.state
         for decision in plan.decisions:
             if decision.counted:
-                context.state.note(decision.entry.id, decision.subject, decision.call, decision.at_s)
+                session.note(decision.entry.id, decision.subject, decision.call, decision.at_s)
         for decision in plan.decisions:
-            yield activate(decision, at.exchange, context.dice, context.state)
+            if decision.rests:
+                order.append(decision)
+                continue
+            active = activate(decision, at.exchange, context.dice, session)
+            order.append(active)
+            yield active

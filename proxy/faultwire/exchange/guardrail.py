@@ -60,14 +60,16 @@ class Guardrail:
         if limits.error_rate is not None and len(self._failed) >= limits.min_calls:
             failed = sum(bad for _, bad in self._failed)
             if failed > limits.error_rate * len(self._failed):
-                return f"{failed} of {len(self._failed)} calls failed, allowed are {limits.error_rate:g}"
+                count = len(self._failed)
+                all_calls = f"{count} call{'s' * (count != 1)}"
+                return f"{failed} of {all_calls} failed, allowed are {limits.error_rate:g}"
         if limits.latency_s is not None:
             late = sum(self._is_slow(began, now) for began in self._waiting.values())
             slow, calls = late + sum(bad for _, bad in self._slow), late + len(self._slow)
             if calls >= limits.min_calls and slow > SLOW_SHARE * calls:
                 return (
-                    f"{slow} of {calls} calls had no first byte in {limits.latency_s:g} s, allowed are "
-                    f"{SLOW_SHARE:g}"
+                    f"{slow} of {calls} call{'s' * (calls != 1)} had no first byte in "
+                    f"{limits.latency_s:g} s, allowed are {SLOW_SHARE:g}"
                 )
         return None
 

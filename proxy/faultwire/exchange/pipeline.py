@@ -99,6 +99,10 @@ class ExchangePipeline:
         """The exchange as far as it is known, its request as the agent sent it."""
         return self.state.exchange
 
+    def over_http2(self) -> None:
+        """The client speaks HTTP/2 to us."""
+        self.state.exchange = replace(self.exchange, http2=True)
+
     @property
     def number(self) -> int:
         """The exchange's ordinal in its session, from 1."""
@@ -122,8 +126,8 @@ class ExchangePipeline:
         if body is None:
             return OutboundRequest(at.request)
         at.request = with_held(at.exchange.request, body)
-        at.exchange = replace(at.exchange, request=at.request)
         if not self.needs_request_body:
+            at.exchange = replace(at.exchange, request=at.request)
             return OutboundRequest(at.request)
         self._stages = StageList(stage_types(self._profile.candidates), at)
         self._observe = self._stages.down("observe")

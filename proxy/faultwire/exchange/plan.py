@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 from faultwire.events import FaultFired
 from faultwire.exchange.session_state import Subject
-from faultwire.faults._api import RequestFault, ResultFault
+from faultwire.exchange.trigger import attempt_fires, judge
+from faultwire.faults._api import ResultFault
 from faultwire.plugins.frozen import dataclass
 from faultwire.profile.match import may_match, mismatch, needs_response, response_mismatch
 from faultwire.wire import tool_site
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from faultwire.events import Exchange, Outcome, ToolResult
     from faultwire.exchange.session_state import Judgement, SessionState, Verb
     from faultwire.faults._api import Site
-    from faultwire.profile.entry_model import Entry, On, Stage, Trigger
+    from faultwire.profile.entry_model import CompiledEntry, Entry, On
     from faultwire.profile.model import Profile
     from faultwire.wire.tool_sites import Own
 
@@ -53,22 +54,19 @@ class Decision:
         self, outcome: Outcome | None = None, reason: str | None = None, effect: str | None = None
     ) -> FaultFired:
         """The line of the ledger for it; without an outcome, for one that does not act."""
-        quiet: Outcome = "inapplicable" if self.verb == "inapplicable" else "skipped"
-        fault, subject = self.entry.fault, self.subject
+        if outcome is None:
+            outcome = "inapplicable" if self.verb == "inapplicable" else "skipped"
+        entry, subject = self.entry.compiled, self.subject
         return FaultFired(
-            fault=fault.name,
-            id=self.entry.id,
-            site=self.site or fault.site,
-            outcome=outcome or quiet,
-            reason=reason or self.reason,
-            key=subject.key,
-            n=subject.n,
-            attempt=subject.attempt,
-            unit=self.unit,
-            subject=subject.name,
-            effect=effect,
-            settings=self.entry.settings,
-        )
+            entry.name, entry.id, self.site or entry.site, outcome, reason or self.reason,
+            subject.key, subject.n, subject.attempt, self.unit, subject.name, effect, entry.settings,
+        )  # fmt: skip
+
+    @property
+    def rests(self) -> bool:
+        """Does its fault neither act nor look on, and is no place among `max_times` taken?"""
+        acts = self.verb == "fire" or self.call[0] == "fire"
+        return not acts and (self.verb != "skip" or not self.entry.compiled.watches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +89,12 @@ def decide(profile: Profile, dice: Dice, exchange: Exchange, state: SessionState
     decisions: list[Decision] = []
     deferred: list[Entry] = []
     at = _own_site(exchange)
-    for entry in profile.candidates.of(exchange):
-        on, result = entry.on, isinstance(entry.fault, ResultFault)
+    for compiled in profile.candidates.of(exchange):
+        if compiled.plain:
+            decisions.append(_judge(compiled, whole, exchange, dice, state))
+            continue
+        entry, result = compiled.entry, compiled.result
+        on = entry.on
         if at is None and (result or (on.sites is not None and _off_site(on, exchange))):
             continue
         if not on.settled and mismatch(on, exchange, protocols=entry.fault.protocols) is not None:
@@ -102,7 +104,7 @@ def decide(profile: Profile, dice: Dice, exchange: Exchange, state: SessionState
         elif needs_response(on):
             deferred.append(entry)
         else:
-            decision = _judge(entry, whole, exchange, dice, state)
+            decision = _judge(compiled, whole, exchange, dice, state)
             decisions.append(replace(decision, site="response") if result else decision)
     return Plan(tuple(decisions), tuple(deferred))
 
@@ -131,23 +133,12 @@ def unread_request(profile: Profile, exchange: Exchange, why: str) -> Iterator[F
             yield Decision(entry, whole, "inapplicable", why).line()
 
 
-def chance_of(entry: Entry, subject: Subject, exchange: Exchange) -> tuple[str, int]:
-    """What the dice of an entry depend on besides the seed: a key and a count.
-
-    An attack on the conversation depends on its texts and on nothing else of the call. Equal histories
-    are attacked alike, however many requests hold them and in whatever order these come.
-    """
-    if isinstance(entry.fault, RequestFault) and exchange.history:
-        return exchange.history, 0
-    return subject.key, subject.n
-
-
 def decide_head(plan: Plan, dice: Dice, exchange: Exchange, state: SessionState) -> Plan:
     """The decisions on deferred entries, once `exchange.response` is there."""
     whole = Subject(exchange.key, exchange.n, exchange.attempt, exchange.tool or exchange.agent)
     return Plan(
         tuple(
-            _judge(entry, whole, exchange, dice, state)
+            _judge(entry.compiled, whole, exchange, dice, state)
             for entry in plan.deferred
             if response_mismatch(entry.on, exchange) is None
         )
@@ -165,15 +156,16 @@ def decide_result(
     """The plan for one new tool result inside an LLM request; only the first that fires acts."""
     decisions: list[Decision] = []
     taken = False
-    for entry in profile.candidates.of(exchange, tool=result.name):
-        if not isinstance(entry.fault, ResultFault):
+    for compiled in profile.candidates.of(exchange, tool=result.name):
+        if not compiled.result:
             continue
+        entry = compiled.entry
         if mismatch(entry.on, exchange, tool=result.name) is not None:
             continue
         if (elsewhere := _elsewhere(entry, result.name, "result", state)) is not None:
             decisions.extend(_passed_over(entry, subject, elsewhere))
             continue
-        decision = _judge(entry, subject, exchange, dice, state)
+        decision = _judge(compiled, subject, exchange, dice, state)
         if taken and decision.verb == "fire":
             decision = replace(decision, verb="skip", reason="another fault already replaced this result")
         taken = taken or decision.verb == "fire"
@@ -216,101 +208,17 @@ def _passed_over(entry: Entry, subject: Subject, why: str) -> Iterator[Decision]
         yield Decision(entry, subject, "skip", why, counted=False)
 
 
-def _judge(entry: Entry, subject: Subject, exchange: Exchange, dice: Dice, state: SessionState) -> Decision:
-    if state.only not in (None, exchange.number):
+def _judge(
+    compiled: CompiledEntry, subject: Subject, exchange: Exchange, dice: Dice, state: SessionState
+) -> Decision:
+    entry = compiled.entry
+    if state.only is not None and state.only != exchange.number:
         return Decision(entry, subject, "skip", "the fault is for another exchange", counted=False)
-    why_not = entry.fault.inapplicable(exchange)
+    why_not = compiled.inapplicable(exchange)
     if why_not is not None:
         return Decision(entry, subject, "inapplicable", why_not, counted=False)
-    # Only a retry may have been judged before.
-    call = (_again(entry, subject, state) if subject.attempt else None) or _trigger(
-        entry, subject, exchange, dice, state
-    )
+    call = judge(compiled, subject, exchange, dice, state)
     verb, reason, unit = call
-    if verb == "fire" and not _attempt_fires(entry.trigger.attempts, subject.attempt):
+    if verb == "fire" and not attempt_fires(compiled.attempts, subject.attempt):
         verb, reason = "skip", f"attempt {subject.attempt} is let through"
     return Decision(entry, subject, verb, reason, unit, True, call, exchange.at_s)
-
-
-def _again(entry: Entry, subject: Subject, state: SessionState) -> Judgement | None:
-    """The judgement on an earlier attempt of this call. One that came to nothing has lost its place."""
-    judged = state.decided(entry.id, subject)
-    if judged is None or judged[0] != "fire" or not state.slot_released(entry.id, subject):
-        return judged
-    why_not = _used_up(entry.trigger, state.counts(entry.id)[1])
-    return judged if why_not is None else ("skip", why_not, judged[2])
-
-
-def _used_up(t: Trigger, fired: int) -> str | None:
-    return f"fired {fired} of at most {t.max_times} times" if fired >= (t.max_times or fired + 1) else None
-
-
-def _trigger(
-    entry: Entry, subject: Subject, exchange: Exchange, dice: Dice, state: SessionState
-) -> Judgement:
-    """Conditions without chance first: a skipped trigger consumes no roll."""
-    t = entry.trigger
-    seen, fired = state.counts(entry.id)
-    call = seen + 1
-    why_not = _closed(t, call, exchange.at_s)
-    if why_not is None and t.recover_after is not None:
-        why_not = _recovered(t, call, exchange.at_s, state.begun(entry.id))
-    if why_not is None and t.max_times is not None:
-        why_not = _used_up(t, fired)
-    if why_not is not None:
-        return "skip", why_not, None
-    stage, share = (None, t.probability) if t.stages is None else _stage(t.stages, call)
-    if stage is not None and share is None:
-        return "skip", f"call {call} is past the last stage", None
-    where = "" if stage is None else f" of stage {stage}"
-    if share is None:
-        return "fire", f"call {call} matches", None
-    unit = dice.roll(entry.id, *chance_of(entry, subject, exchange))
-    if unit < share:
-        return "fire", f"rolled under {share}{where}", unit
-    return "skip", f"rolled {share}{where} or more", unit
-
-
-def _closed(t: Trigger, call: int, at_s: float) -> str | None:
-    """Why this call is not among those that the trigger counts out, or None."""
-    if t.between_s is not None and not t.between_s[0] <= at_s < t.between_s[1]:
-        return f"{at_s:.1f} s is not between {t.between_s[0]:g} and {t.between_s[1]:g} s"
-    if t.after_calls is not None and call <= t.after_calls:
-        return f"call {call} of the first {t.after_calls} passes"
-    if t.first is not None and call > t.first:
-        return f"call {call} is past the first {t.first}"
-    if t.calls is not None and call not in t.calls:
-        return f"call {call} is none of {', '.join(map(str, t.calls))}"
-    if t.every is not None and (call - (t.after_calls or 0)) % t.every:
-        return f"call {call} is not one in {t.every}"
-    return None
-
-
-def _recovered(t: Trigger, call: int, at_s: float, begun: tuple[int, float] | None) -> str | None:
-    """Why the outage that began then is over, or None."""
-    if t.recover_after is None or begun is None:
-        return None
-    first, since = begun
-    if t.recover_after.calls is not None and call >= first + t.recover_after.calls:
-        return f"recovered after {t.recover_after.calls} calls"
-    if t.recover_after.s is not None and at_s >= since + t.recover_after.s:
-        return f"recovered after {t.recover_after.s:g} s"
-    return None
-
-
-def _stage(stages: tuple[Stage, ...], call: int) -> tuple[int, float | None]:
-    """The stage, from 1, that a call falls into, and its share; no share after the last."""
-    end = 0
-    for number, stage in enumerate(stages, 1):
-        if stage.for_calls is None:
-            return number, stage.probability
-        end += stage.for_calls
-        if call <= end:
-            return number, stage.probability
-    return len(stages), None
-
-
-def _attempt_fires(attempts: Literal["all", "first"] | int, attempt: int) -> bool:
-    if attempts == "all":
-        return True
-    return attempt < (1 if attempts == "first" else int(attempts))

@@ -13,9 +13,9 @@ from faultwire.errors import WireError
 from faultwire.events import FaultFired
 from faultwire.exchange.canaries import plant_canary
 from faultwire.exchange.conversation import AGAIN, Conversation, RewrittenText
-from faultwire.exchange.plan import chance_of
 from faultwire.exchange.request_out import with_body
 from faultwire.exchange.stage import ExchangeState, Stage
+from faultwire.exchange.trigger import chance_of
 from faultwire.faults._api import RequestFault
 from faultwire.profile.match import mismatch
 
@@ -111,7 +111,7 @@ def choose(
     entry, fault = decision.entry, decision.entry.fault
     if not isinstance(fault, RequestFault) or state.rewritten_texts.chosen(history, entry.id) is not None:
         return
-    key, n = chance_of(entry, decision.subject, exchange)
+    key, n = chance_of(entry.compiled, decision.subject, exchange)
     chosen: list[RewrittenText] = []
     for rewritten in fault.rewrite_texts(texts, dice.held(entry.id, key, n)):
         chosen.append(

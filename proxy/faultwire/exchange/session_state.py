@@ -123,7 +123,10 @@ class SessionState:
     _begun: dict[str, tuple[int, float]] = field(default_factory=dict)
     _counts: dict[str, tuple[int, int]] = field(default_factory=dict)
     _calls: OrderedDict[str, _Call] = field(default_factory=OrderedDict)
-    _decided: OrderedDict[tuple[str, str, int], Judgement] = field(default_factory=OrderedDict)
+    _decided: OrderedDict[tuple[str, int], dict[str, Judgement]] = field(default_factory=OrderedDict)
+    """By logical call, the judgements on it by entry; of the oldest calls they are forgotten together."""
+    _judgements: int = 0
+    """How many there are."""
     _outcomes: OrderedDict[tuple[str, str, int], bool] = field(default_factory=OrderedDict)
     """Of a decision to fire whose exchange is over: did the fault fire?"""
     _number: int = 0
@@ -171,7 +174,7 @@ class SessionState:
 
     def decided(self, entry: str, subject: Subject) -> Judgement | None:
         """The judgement on an earlier attempt of the same logical call."""
-        return self._decided.get((entry, subject.key, subject.n)) if subject.attempt else None
+        return self._decided.get((subject.key, subject.n), {}).get(entry) if subject.attempt else None
 
     def begun(self, entry: str) -> tuple[int, float] | None:
         """The logical call on which an entry first fired, from 1, and its instant; None before."""
@@ -186,10 +189,22 @@ class SessionState:
                 self._begun.setdefault(entry, (seen + 1, at_s))
             else:
                 self._counts[entry] = (seen + 1, fired)
-            _bounded(self._decided, (entry, subject.key, subject.n), judgement)
+            self._keep(entry, subject, judgement)
         elif judgement[0] == "fire" and self.slot_released(entry, subject):
             del self._outcomes[entry, subject.key, subject.n]
             self._take(entry, 1)
+
+    def _keep(self, entry: str, subject: Subject, judgement: Judgement) -> None:
+        call = (subject.key, subject.n)
+        group = self._decided.get(call)
+        if group is None:
+            group = self._decided[call] = {}
+        if entry not in group:
+            self._judgements += 1
+        group[entry] = judgement
+        while self._judgements > KEPT and len(self._decided) > 1:
+            _, forgotten = self._decided.popitem(last=False)
+            self._judgements -= len(forgotten)
 
     def record_outcome(self, entry: str, subject: Subject, *, fired: bool) -> None:
         """Record a decision's outcome. If the fault fired in no attempt of its call, it gives its

@@ -47,6 +47,11 @@ class Stage:
     touches = False
     holds = False
 
+    @staticmethod
+    def wanted(state: ExchangeState) -> bool:  # noqa: ARG004 - for those that ask it
+        """May it have anything to do on an exchange of which no more than the head is understood?"""
+        return True
+
     def __init__(self, state: ExchangeState) -> None:
         self.state = state
 
@@ -94,5 +99,6 @@ class Stage:
         return ()
 
 
-HOOKS = tuple(name for name in vars(Stage) if not name.startswith("_") and name not in ("touches", "holds"))
+_NO_HOOKS = ("touches", "holds", "wanted")
+HOOKS = tuple(name for name in vars(Stage) if not name.startswith("_") and name not in _NO_HOOKS)
 """The names of a stage's methods."""

@@ -25,14 +25,16 @@ PASSIVE: tuple[type[Stage], ...] = (DeferredReplies,)
 
 
 class StageList:
-    """The stages of one exchange. Each hook names the stages that override it, in the order in which they
-    are asked: `on_response_head`, `on_data`, `on_message` of a server and `on_end` from the last one up."""
+    """The stages of one exchange: of these types, those that may have something to do on it. Each hook names
+    the stages that override it, in the order in which they are asked: `on_response_head`, `on_data`,
+    `on_message` of a server and `on_end` from the last one up."""
 
     __slots__ = ("_hooks", "all")
 
     def __init__(self, types: Sequence[type[Stage]], state: ExchangeState) -> None:
-        self.all = tuple([kind(state) for kind in types])
-        self._hooks = _overriding(tuple(types))
+        wanted = tuple([kind for kind in types if kind.wanted(state)])
+        self.all = tuple([kind(state) for kind in wanted])
+        self._hooks = _overriding(wanted)
 
     def down(self, hook: str) -> list[Stage]:
         """The stages that override a hook, first to last."""

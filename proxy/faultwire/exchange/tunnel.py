@@ -14,7 +14,7 @@ from faultwire import wire
 from faultwire.events import Exchange
 from faultwire.exchange.plan import Decision, decide
 from faultwire.exchange.session_state import Subject
-from faultwire.faults.connection._stage import BadTls, ConnectionFault, NoTunnel
+from faultwire.faults.connection._stage import BadTls, ConnectionFault, NoTunnel, StalledBodies
 from faultwire.profile.entry_model import On
 from faultwire.profile.match import may_match, mismatch
 from faultwire.profile.model import Profile
@@ -88,8 +88,9 @@ class Tunnel:
         self._direct = direct
         self.exchange = _exchange(context, request)
         self._lines: list[FaultFired] = []
-        self._broken: tuple[Decision, BadTls | NoTunnel] | None = None
+        self._broken: tuple[Decision, BadTls | NoTunnel | StalledBodies] | None = None
         self._effect: str | None = None
+        self._unfit: str | None = None
         self._context = context
         if may_decide(stages.outside, self.exchange):
             self.exchange = state.identify(self.exchange)
@@ -126,7 +127,7 @@ class Tunnel:
                 self._lines.append(Decision(entry, subject, "inapplicable", why).line())
 
     @property
-    def _decided(self) -> BadTls | NoTunnel | None:
+    def _decided(self) -> BadTls | NoTunnel | StalledBodies | None:
         return self._broken[1] if self._broken else None
 
     @property
@@ -138,6 +139,11 @@ class Tunnel:
     def flaw(self) -> Flaw | None:
         """What is to be wrong with the TLS in the tunnel."""
         return self._decided.flaw if isinstance(self._decided, BadTls) else None
+
+    @property
+    def stall(self) -> StalledBodies | None:
+        """What becomes of the bodies of requests in the tunnel, where they are to stand still."""
+        return self._decided if isinstance(self._decided, StalledBodies) else None
 
     @property
     def effect(self) -> str:
@@ -153,10 +159,20 @@ class Tunnel:
         """The fault fired and the agent went on."""
         self._effect = effect
 
+    def acted(self) -> None:
+        """The fault fired, and the connection goes on."""
+        self._effect = self.effect
+
+    def unfit(self, why: str) -> None:
+        """What is spoken in the tunnel has nothing that the fault could act on."""
+        self._unfit = why
+
     def ledger(self) -> tuple[FaultFired, ...]:
         """Every decision on this CONNECT and what came of it."""
         if self._broken is None:
             return tuple(self._lines)
+        if self._unfit is not None:
+            return (self._broken[0].line("inapplicable", self._unfit), *self._lines)
         line = self._broken[0].line("fired" if self._effect else "no_effect", effect=self._effect)
         return (line, *self._lines)
 

@@ -22,20 +22,18 @@ class Understanding(Stage):
     def on_request(self) -> None:
         """Replace the exchange by one that is understood, and note where a tool is called."""
         at, context = self.state, self.state.context
-        profile, session, begun = context.profile, context.state, at.exchange
-        found = wire.understand(
-            begun.request, profile.tools, profile.agents, session.peers, session.conversations
-        )
+        profile, session, begun, request = context.profile, context.state, at.exchange, at.request
+        found = wire.understand(request, profile.tools, profile.agents, session.peers, session.conversations)
         at.protocol = found.protocol
         view = session.with_tool_names(found.view) if found.view else None
         if view is not None and found.protocol is not None and profile.candidates.rewrite_texts:
-            at.conversation = conversation_of(found.protocol, begun.request, view.results)
-        n, attempt = session.numbered(found.key, wire.attempt(begun.request, found.protocol))
+            at.conversation = conversation_of(found.protocol, request, view.results)
+        n, attempt = session.numbered(found.key, wire.attempt(request, found.protocol))
         # Made anew, and once: `dataclasses.replace` was a sixth of what a pipeline costs.
         at.exchange = Exchange(
             session=begun.session,
             number=begun.number,
-            request=begun.request,
+            request=request,
             kind=found.kind,
             protocol=found.protocol.name if found.protocol else None,
             provider=found.provider,
@@ -48,6 +46,7 @@ class Understanding(Stage):
             agent=found.agent,
             caller=begun.caller,
             history=at.conversation.chance if at.conversation is not None else "",
+            http2=begun.http2,
         )
         self._unread = found.unread
         site = wire.tool_site(at.exchange)

@@ -42,6 +42,12 @@ class RewrittenMessage(NamedTuple):
 class WebSocketRequestRewriter(Stage):
     """The client's side of one WebSocket: each text message is decided on, in order."""
 
+    @staticmethod
+    def wanted(state: ExchangeState) -> bool:
+        """Only where a WebSocket may begin."""
+        protocol = state.protocol
+        return framing.wants_socket(state.exchange.request) or (protocol is not None and protocol.socket)
+
     def __init__(self, state: ExchangeState) -> None:
         super().__init__(state)
         self._lines: list[FaultFired] = []

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 GROUP = "faultwire.faults"
 
 FAMILIES = {
-    "connection": "latency hang refuse reset close bandwidth slow_close tls_failure dns_failure",
+    "connection": (
+        "latency hang refuse reset close bandwidth slow_close tls_failure dns_failure goaway rst_stream "
+        "stall_window"
+    ),
     "response": (
         "status rate_limit overloaded auth_error quota_exceeded context_length content_filter empty_body "
         "truncate_body malformed_body garbage_body wrong_content_type corrupt_encoding stale_response "

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
     from faultwire.events import Exchange
-    from faultwire.profile.entry_model import Entry
+    from faultwire.profile.entry_model import CompiledEntry, Entry
 
 KEPT = 512
 """Kinds of exchange that are remembered."""
@@ -41,10 +41,10 @@ class Candidates:
         self._names = tuple(sorted(used - _PER_CALL))
         self._on_head = tuple(name for name in self._names if name in ON_THE_HEAD)
         self._by_url = bool(used & _PER_CALL)
-        self._found: OrderedDict[Hashable, tuple[Entry, ...]] = OrderedDict()
+        self._found: OrderedDict[Hashable, tuple[CompiledEntry, ...]] = OrderedDict()
         self._heads: OrderedDict[Hashable, bool] = OrderedDict()
 
-    def of(self, exchange: Exchange, *, tool: str | None = None) -> tuple[Entry, ...]:
+    def of(self, exchange: Exchange, *, tool: str | None = None) -> tuple[CompiledEntry, ...]:
         """Every entry that `mismatch` may find nothing against; `tool` is the name of a result's tool."""
         if tool is not None:
             exchange = replace(exchange, tool=tool)
@@ -63,8 +63,8 @@ class Candidates:
     def _any(self, exchange: Exchange) -> bool:
         return any(may_match(e.on, exchange, protocols=e.fault.protocols) for e in self._entries)
 
-    def _fitting(self, exchange: Exchange) -> tuple[Entry, ...]:
-        return tuple(entry for entry in self._entries if _fits(entry, exchange))
+    def _fitting(self, exchange: Exchange) -> tuple[CompiledEntry, ...]:
+        return tuple(entry.compiled for entry in self._entries if _fits(entry, exchange))
 
 
 def _fits(entry: Entry, exchange: Exchange) -> bool:

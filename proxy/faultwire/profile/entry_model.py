@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
-from faultwire.events import Kind
-from faultwire.faults._api import Fault
+from faultwire.events import Exchange, Kind
+from faultwire.faults._api import Fault, RequestFault, ResultFault, Site
 
 Globs = str | tuple[str, ...]
 """One glob (`*`, `?`; case-sensitive), or several of which any may match."""
@@ -147,6 +149,90 @@ class Entry(Frozen):
     mark: bool = False
 
     @cached_property
+    def compiled(self) -> CompiledEntry:
+        """The same as every decision reads it."""
+        return compiled(self)
+
+    @cached_property
     def settings(self) -> dict[str, Any]:
         """The fault's settings that are not as usual, as JSON; nobody changes them."""
         return self.fault.non_default_settings()
+
+
+@dataclass(slots=True, eq=False)
+class CompiledEntry:
+    """An entry as the decision on every exchange reads it: made once, of plain values. Members without a word
+    of their own are those of its fault and its trigger.
+
+    Reading a member of a settings model takes several times as long as one of these, and a profile may have
+    hundreds of entries that match everything and wait.
+    """
+
+    entry: Entry
+    id: str
+    name: str
+    site: Site
+    settings: dict[str, Any]
+    plain: bool
+    """Does nothing but its trigger decide, where `profile.candidates` takes it for fitting?"""
+    watches: bool
+    """Does its fault look on where it does not fire?"""
+    result: bool
+    """Is it about a tool's result?"""
+    conversation: bool
+    """Is it about the texts of a conversation?"""
+    kinds: tuple[str, ...]
+    protocols: tuple[str, ...]
+    asks: Callable[[Exchange], str | None] | None
+    """Why it cannot act, where its fault looks at more than kind and protocol."""
+    between_s: tuple[float, float] | None
+    after_calls: int | None
+    first: int | None
+    calls: tuple[int, ...] | None
+    every: int | None
+    recover_after: Recovery | None
+    max_times: int | None
+    probability: float | None
+    stages: tuple[Stage, ...] | None
+    attempts: Literal["all", "first"] | int
+
+    def inapplicable(self, exchange: Exchange) -> str | None:
+        """As its fault's."""
+        if self.asks is not None:
+            return self.asks(exchange)
+        if self.kinds and exchange.kind not in self.kinds:
+            return self.entry.fault.inapplicable(exchange)
+        if self.protocols and exchange.protocol not in self.protocols:
+            return self.entry.fault.inapplicable(exchange)
+        return None
+
+
+def compiled(entry: Entry) -> CompiledEntry:
+    """Read an entry."""
+    on, fault, trigger = entry.on, entry.fault, entry.trigger
+    result = isinstance(fault, ResultFault)
+    own = type(fault).inapplicable is not Fault.inapplicable
+    return CompiledEntry(
+        entry=entry,
+        id=entry.id,
+        name=fault.name,
+        site=fault.site,
+        settings=entry.settings,
+        plain=on.settled and on.status is None and on.tool is None and on.sites is None and not result,
+        watches=type(fault).watch is not Fault.watch,
+        result=result,
+        conversation=isinstance(fault, RequestFault),
+        kinds=fault.kinds,
+        protocols=fault.protocols,
+        asks=fault.inapplicable if own else None,
+        between_s=trigger.between_s,
+        after_calls=trigger.after_calls,
+        first=trigger.first,
+        calls=trigger.calls,
+        every=trigger.every,
+        recover_after=trigger.recover_after,
+        max_times=trigger.max_times,
+        probability=trigger.probability,
+        stages=trigger.stages,
+        attempts=trigger.attempts,
+    )

@@ -81,8 +81,12 @@ def _matches(
         return False
     if request.body is not None or (socket and messages):
         return True
-    # A WebSocket is asked for without a body, and nothing has been said in it yet (RFC 6455 §4.1).
-    return not talks and on.body is None and (socket or (on.model is None and on.stream is not True))
+    if talks or on.body is not None:
+        return False
+    # A WebSocket is asked for without a body, and nothing has been said in it yet (RFC 6455 §4.1). What was
+    # answered in the background can be fetched as a stream (OpenAI, `GET /v1/responses/{id}?stream=true`).
+    fetched = request.method == "GET" and exchange.protocol == "openai_responses"
+    return socket or (on.model is None and (on.stream is not True or fetched))
 
 
 def _site(exchange: Exchange) -> str | None:

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 from faultwire.errors import TapeTampered
 from faultwire.replay.mask import Masks
 from faultwire.replay.match import Index
-from faultwire.tape.evidence.salvage import cut_short, kept_of_cut
 from faultwire.tape.evidence.verify import verify
 from faultwire.tape.format.blobs import unpack
 from faultwire.tape.format.validate import event_of
 from faultwire.tape.read.metadata import masks_of
-from faultwire.tape.read.partial import partial_copy
 from faultwire.tape.read.reader import TapeReader
 from faultwire.tape.redact.taped_rules import complete, joined, rules_of
 
@@ -67,6 +65,9 @@ def as_it_is(path: Path) -> TapeReader:
 
     Raises TapeNotFound, TapeVersion, or TapeError where nothing can be read.
     """
+    from faultwire.tape.evidence.salvage import cut_short  # most engines replay nothing
+    from faultwire.tape.read.partial import partial_copy
+
     if not cut_short(path):
         return Unverified.open(path)
     with TemporaryDirectory() as folder:
@@ -79,6 +80,8 @@ def as_it_is(path: Path) -> TapeReader:
 
 def _whole(path: Path) -> None:
     """Refuse a tape whose end is gone. Raises TapeError."""
+    from faultwire.tape.evidence.salvage import kept_of_cut  # most engines replay nothing
+
     kept = kept_of_cut(path)
     if kept is not None:
         where = "" if kept.reason is None else f" from event {kept.events} on: {kept.reason}"

@@ -13,7 +13,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from faultwire.checks._api import quoted
-from faultwire.checks._calls import calls, ended_ms
+from faultwire.checks._calls import calls
+from faultwire.checks._order import PAUSE_MS, ended_ms
 from faultwire.checks._registry import make
 from faultwire.checks._traffic import answered
 from faultwire.checks._transcripts import place
@@ -22,6 +23,7 @@ from faultwire.checks.truncated_stream_not_accepted import ABOUT_LIMITS
 from faultwire.events import header
 from faultwire.report import after_failure
 from faultwire.report.after_failure import Evidence
+from faultwire.report.broken_arguments import broken_arguments
 from faultwire.report.text import clip
 
 if TYPE_CHECKING:
@@ -37,8 +39,6 @@ SHOWN = 5
 """Pieces of evidence that a suggestion repeats."""
 EARLY = 0.5
 """Share of the time asked for after which coming back is no matter of a slow machine."""
-PAUSE_MS = 250
-"""Less than any client waits that waits at all: the SDKs begin with 0.375 s."""
 
 
 class Rule(NamedTuple):
@@ -208,6 +208,16 @@ RULES = (
         "catch_failures",
         "Catch the failure where it occurs, and report what could not be done.",
         after_failure.crashes,
+    ),
+    Rule(
+        "find_signal",
+        "Find out what raised the signal: that the failure before it did is not known.",
+        after_failure.killed,
+    ),
+    Rule(
+        "heed_arguments",
+        "Treat arguments that are no JSON as a failed call: tell the model, or ask again.",
+        broken_arguments,
     ),
     Rule(
         "allow_or_answer",

@@ -6,14 +6,12 @@ import signal
 from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire.checks._api import quoted
-from faultwire.checks._calls import ended_ms
 from faultwire.checks._once import compiled
 from faultwire.checks._tools import uses
 from faultwire.checks._traffic import failed
 from faultwire.checks._transcripts import place
 from faultwire.events import AgentResult
 from faultwire.report.cause import cause, last, stopped
-from faultwire.wire.recognition.telemetry import is_telemetry
 
 if TYPE_CHECKING:
     from typing import TypeGuard
@@ -74,18 +72,29 @@ def gives_up(history: History) -> Evidence | None:
         for other in history.exchanges
     ):
         return None
-    return Evidence((newest.number,), f"{_outcome(newest)}; it was not retried")
+    return Evidence((newest.number,), f"{outcome(newest)}; it was not retried")
 
 
 def crashes(history: History) -> Evidence | None:
-    """The agent crashed after a failure or a change: by a signal, or by a trace on stderr. An exit code alone
-    says nothing: who reports a failure exits with one."""
+    """The agent crashed after a failure or a change, by a trace on stderr. An exit code alone says nothing:
+    who reports a failure exits with one."""
     agent, hit = history.agent, cause(history)
     if hit is None or hit.ending == "refused" or not _ended_badly(agent):
         return None
-    if agent.exit_code not in _CRASHED and compiled(_TRACE).search(agent.stderr) is None:
+    return _last_words(agent, hit) if _traced(agent) else None
+
+
+def killed(history: History) -> Evidence | None:
+    """The agent was ended by a signal that programs get for a mistake of their own, and left no trace that
+    says why."""
+    agent, hit = history.agent, cause(history)
+    if hit is None or hit.ending == "refused" or not _ended_badly(agent):
         return None
-    return _last_words(agent, hit)
+    return _last_words(agent, hit) if agent.exit_code in _CRASHED and not _traced(agent) else None
+
+
+def _traced(agent: AgentResult) -> bool:
+    return compiled(_TRACE).search(agent.stderr) is not None
 
 
 def was_refused(history: History) -> Evidence | None:
@@ -96,30 +105,13 @@ def was_refused(history: History) -> Evidence | None:
     return _last_words(agent, hit)
 
 
-def ends_on_failure(history: History) -> Evidence | None:
-    """The last call of a model failed, none succeeded beside or after it, and the agent exited 0."""
-    agent = history.agent
-    calls = [one for one in history.exchanges if one.kind == "llm" and not is_telemetry(one.request)]
-    newest = max(calls, key=ended_ms, default=None)
-    if agent is None or agent.exit_code != 0 or agent.timed_out or newest is None:
-        return None
-    good = any(not failed(one) and ended_ms(one) >= newest.started_ms for one in calls)
-    got = newest.delivered
-    if good or newest.ending == "refused" or not (got is None or got.status >= 400):
-        return None
-    return Evidence(
-        (newest.number,),
-        f"{_outcome(newest)}, no call of a model succeeded after it, and the command exited 0",
-    )
-
-
 def exit_after(history: History, exit_code: int) -> list[str]:
     """What went before an exit code that is no success, where an exchange explains it: a fact, no mistake."""
     hit = cause(history)
     badly = _ended_badly(AgentResult("", exit_code, 0.0))
     if hit is None or hit.ending == "refused" or exit_code in _CRASHED or not badly:
         return []
-    return [f"the command exited with {exit_code} after #{hit.number}: {_outcome(hit)}"]
+    return [f"the command exited with {exit_code} after #{hit.number}: {outcome(hit)}"]
 
 
 def _ended_badly(agent: AgentResult | None) -> TypeGuard[AgentResult]:
@@ -129,8 +121,14 @@ def _ended_badly(agent: AgentResult | None) -> TypeGuard[AgentResult]:
 def _last_words(agent: AgentResult, hit: Recorded) -> Evidence:
     stderr_line = next((line for line in reversed(agent.stderr.splitlines()) if line.strip()), "")
     code = agent.exit_code or 0
-    words = f"{_outcome(hit)}; the agent exited with {128 - code if code < 0 else code}"
+    name = f" ({_named(code)})" if code in _CRASHED else ""
+    words = f"{outcome(hit)}; the agent exited with {128 - code if code < 0 else code}{name}"
     return Evidence((hit.number,), f"{words}: {quoted(stderr_line, 160)}" if stderr_line else words)
+
+
+def _named(code: int) -> str:
+    """The signal of an exit code, as `SIGSEGV`."""
+    return signal.Signals(-code if code < 0 else code - 128).name
 
 
 def hangs(history: History) -> Evidence | None:
@@ -148,7 +146,7 @@ def silent(history: History) -> Evidence | None:
     agent, broken = history.agent, cause(history)
     if agent is None or agent.exit_code != 0 or agent.answer.strip() or broken is None or not failed(broken):
         return None
-    return Evidence((broken.number,), f"{_outcome(broken)}; the agent exited 0 and printed nothing")
+    return Evidence((broken.number,), f"{outcome(broken)}; the agent exited 0 and printed nothing")
 
 
 def _transient(exchange: Recorded) -> bool:
@@ -160,10 +158,14 @@ def _spoiled(exit_code: int | None, answer: str) -> bool:
     return exit_code != 0 or not answer.strip()
 
 
-def _outcome(exchange: Recorded) -> str:
+def outcome(exchange: Recorded, *, faults: bool = True) -> str:
+    """What came of an exchange, with the fault in a good response where `faults` are to be named."""
     got = exchange.delivered
     if exchange.ending == "refused":  # the answer is the proxy's own
         return f"{quoted(place(exchange))} was refused by the proxy ({quoted(exchange.error or '', 160)})"
+    fired = next((fault.fault for fault in exchange.faults if fault.outcome == "fired"), None)
+    if exchange.request.method == "CONNECT" and exchange.upstream is None and fired:
+        return f"the connection to {quoted(exchange.request.host)} failed by the fault {quoted(fired)}"
     how = (
         f"answered {got.status}"
         if got is not None
@@ -172,6 +174,6 @@ def _outcome(exchange: Recorded) -> str:
     if got is not None and got.status < 400 and exchange.ending != "complete":
         how = f"ended early ({exchange.ending.replace('_', ' ')})"
     elif got is not None and got.status < 400:
-        fired = [fault.fault for fault in exchange.faults if fault.outcome == "fired"]
-        how += f" with the fault {quoted(fired[-1])}" if fired else ""
+        names = [fault.fault for fault in exchange.faults if fault.outcome == "fired"]
+        how += f" with the fault {quoted(names[-1])}" if names and faults else ""
     return f"{quoted(place(exchange))} {how}"

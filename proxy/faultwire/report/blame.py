@@ -77,6 +77,8 @@ def headline(found: dict[str, Any]) -> str:
         return f"{', '.join(names[:5])}{' …' if len(names) > 5 else ''} {many} the failure"
     if open_ones:
         return f"no part is blamed so far; {open_ones} of {len(found['parts'])} are not decided"
+    if len(found["parts"]) == 1:
+        return "the only part neither makes the failure nor is needed for it"
     return f"none of the {len(found['parts'])} parts makes the failure on its own or is needed for it"
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 from typing import TYPE_CHECKING
 
-from faultwire.checks._calls import ended_ms
+from faultwire.checks._order import ended_ms
 from faultwire.checks._traffic import altered, failed, left
 from faultwire.wire.recognition.telemetry import is_telemetry
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire import wire
 from faultwire.events import Turn
 from faultwire.report.text import clip
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -161,7 +162,9 @@ def token_words(tokens: dict[str, int]) -> str:
         inside = [f"{tokens[name]} {word}" for name, word in parts if tokens.get(name)]
         words = f" ({', '.join(inside)})" if inside else ""
         sides.append(
-            f"{tokens['input']} tokens in{words}" if side == "input" else f"{tokens['output']} out{words}"
+            f"{counted(tokens['input'], 'token')} in{words}"
+            if side == "input"
+            else f"{tokens['output']} out{words}"
         )
     return ", ".join(sides)
 

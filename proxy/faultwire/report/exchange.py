@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from faultwire._core import SseSplitter, sse_parse
 from faultwire.checks._traffic import altered, whole
 from faultwire.events import header
-from faultwire.report.conversation import conversation_part, request_id
+from faultwire.report.conversation import TEXT, TURNS, conversation_part, request_id
 from faultwire.report.text import clip
 
 if TYPE_CHECKING:
@@ -25,7 +26,24 @@ EVENT = 240
 NS_PER_MS = 1_000_000
 
 
-def exchange_part(exchange: Recorded, origin_ms: int, forwarded: Request | None = None) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much of one exchange is repeated: characters of a body, of an event and of a message; events of a
+    stream; turns of a conversation."""
+
+    body: int = BODY
+    events: int = EVENTS
+    event: int = EVENT
+    text: int = TEXT
+    turns: int = TURNS
+
+
+OF_A_REPORT = Limits()
+
+
+def exchange_part(
+    exchange: Recorded, origin_ms: int, forwarded: Request | None = None, limits: Limits = OF_A_REPORT
+) -> dict[str, Any]:
     """The exchange as the report shows it; `origin_ms` is when its invocation's first one began, and
     `forwarded` what was sent on where that is not what the agent sent."""
     upstream, delivered = exchange.upstream, exchange.delivered
@@ -43,15 +61,17 @@ def exchange_part(exchange: Recorded, origin_ms: int, forwarded: Request | None 
         "offset_ms": exchange.started_ms - origin_ms,
         "duration_ms": round(exchange.duration_ms, 1),
         "faults": [_fault(fault) for fault in exchange.faults],
-        "request": _request(exchange.request),
-        "sent": _request(forwarded) if forwarded and forwarded != exchange.request else None,
-        "upstream": _delivery(upstream) if upstream and changed else None,
+        "request": _request(exchange.request, limits),
+        "sent": _request(forwarded, limits) if forwarded and forwarded != exchange.request else None,
+        "upstream": _delivery(upstream, limits) if upstream and changed else None,
         "upstream_called": upstream is not None,
-        "delivered": _delivery(delivered) if delivered else None,
+        "delivered": _delivery(delivered, limits) if delivered else None,
         "changed": changed,
-        "conversation": (part := conversation_part(exchange, forwarded)),
-        "request_id": request_id(part),
-        "stream": _stream(upstream, delivered),
+        "conversation": (
+            part := conversation_part(exchange, forwarded, text=limits.text, turns=limits.turns)
+        ),
+        "request_id": request_id(part) if exchange.upstream is not None else None,
+        "stream": _stream(upstream, delivered, limits),
     }
 
 
@@ -69,21 +89,21 @@ def _fault(fault: FaultFired) -> dict[str, Any]:
     }
 
 
-def _request(request: Request) -> dict[str, Any]:
+def _request(request: Request, limits: Limits) -> dict[str, Any]:
     return {
         "method": request.method,
         "url": clip(request.url, 2000),
         "headers": _headers(request.headers),
-        "body": _body(request.body),
+        "body": _body(request.body, limits.body),
     }
 
 
-def _delivery(delivery: Delivery) -> dict[str, Any]:
+def _delivery(delivery: Delivery, limits: Limits) -> dict[str, Any]:
     return {
         "status": delivery.status,
         "reason": clip(delivery.reason, 200),
         "headers": _headers(delivery.headers),
-        "body": _body(delivery.body),
+        "body": _body(delivery.body, limits.body),
     }
 
 
@@ -91,13 +111,13 @@ def _headers(headers: Headers) -> list[list[str]]:
     return [[clip(name, 200), clip(value, 500)] for name, value in headers[:100]]
 
 
-def _body(body: bytes | None) -> dict[str, Any]:
+def _body(body: bytes | None, limit: int) -> dict[str, Any]:
     if not body:
         return {"bytes": 0, "text": ""}
-    text = body[: BODY * 4].decode("utf-8", "replace")
-    if len(body) <= BODY * 4 and body[:1] in b"{[":
+    text = body[: limit * 4].decode("utf-8", "replace")
+    if len(body) <= limit * 4 and body[:1] in b"{[":
         text = _pretty(text)
-    return {"bytes": len(body), "text": clip(text, BODY)}
+    return {"bytes": len(body), "text": clip(text, limit)}
 
 
 def _pretty(text: str) -> str:
@@ -108,15 +128,15 @@ def _pretty(text: str) -> str:
         return text
 
 
-def _stream(upstream: Delivery | None, delivered: Delivery | None) -> dict[str, Any] | None:
+def _stream(upstream: Delivery | None, delivered: Delivery | None, limits: Limits) -> dict[str, Any] | None:
     """Events of a server-sent stream: each delivered one with its instant, then what was withheld."""
     source = delivered or upstream
     if source is None or "event-stream" not in (header(source.headers, "content-type") or ""):
         return None
     got, rest = _events(delivered.body) if delivered else ([], b"")
     sent = _events(upstream.body)[0] if upstream else got
-    shown = got[:EVENTS]
-    words = _words(sent if len(sent) > len(got) else got)
+    shown = got[: limits.events]
+    words = event_words(sent if len(sent) > len(got) else got, limits)
     # Only where what was delivered is the beginning of what was sent, the rest was withheld.
     cut = delivered is not None and upstream is not None and upstream.body.startswith(delivered.body)
     withheld = sent[len(got) :] if cut else []
@@ -129,8 +149,8 @@ def _stream(upstream: Delivery | None, delivered: Delivery | None) -> dict[str, 
             for event, end in zip(shown, _ends(shown), strict=True)
         ],
         "events_not_shown": len(got) - len(shown),
-        "withheld": [words(event) for event in withheld[:EVENTS]],
-        "withheld_not_shown": max(0, len(withheld) - EVENTS),
+        "withheld": [words(event) for event in withheld[: limits.events]],
+        "withheld_not_shown": max(0, len(withheld) - limits.events),
     }
 
 
@@ -158,9 +178,9 @@ def _instant(delivery: Delivery | None, end: int) -> float | None:
     return None if found is None else round(found / NS_PER_MS, 1)
 
 
-def _words(events: list[bytes]) -> Callable[[bytes], str]:
+def event_words(events: list[bytes], limits: Limits) -> Callable[[bytes], str]:
     """How to show an event of this stream: without the members that all of its objects repeat."""
-    first = events[: EVENTS * 2]
+    first = events[: limits.events * 2]
     read = {event: _object(event) for event in first}
     found = [value for event in first if (value := read[event]) is not None]
     repeated = (
@@ -170,9 +190,9 @@ def _words(events: list[bytes]) -> Callable[[bytes], str]:
     def words(event: bytes) -> str:
         value = read[event] if event in read else _object(event)
         if value is None or len(found) < 2:
-            return clip(_data(event)[: EVENT * 4].decode("utf-8", "replace"), EVENT)
+            return clip(_data(event)[: limits.event * 4].decode("utf-8", "replace"), limits.event)
         rest = {k: v for k, v in value.items() if k not in repeated}
-        return clip(json.dumps(rest, ensure_ascii=False, separators=(",", ":")), EVENT)
+        return clip(json.dumps(rest, ensure_ascii=False, separators=(",", ":")), limits.event)
 
     return words
 

@@ -20,6 +20,7 @@ from faultwire.report.compiled import kept
 from faultwire.report.conversation import token_words
 from faultwire.report.lineage import picture
 from faultwire.report.text import line, shown
+from faultwire.text import unit
 
 FULL = 4_500_000
 """Bytes of invocations in full."""
@@ -127,7 +128,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     words = {"oneline": line, "token_words": token_words, "ticks": _ticks, "word": _word}
-    made.filters |= {**words, "lineage_picture": picture}
+    made.filters |= {**words, "lineage_picture": picture, "unit": unit}
     return made
 
 

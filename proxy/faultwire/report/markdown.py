@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.report import page
 from faultwire.report.text import line
+from faultwire.text import counted, unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -64,11 +65,11 @@ def score_line(score: dict[str, Any]) -> str:
     least = worst(score)
     least_text = f" · worst scenario {code(least['name'], 60)} {least['value']:.2f}" if least else ""
     passed = (
-        f"{clean['passed']} of {clean['total']} invocations without a failure "
+        f"{clean['passed']} of {counted(clean['total'], 'invocation')} without a failure "
         f"({clean['confidence']:.0%} interval {low:.0f} to {high:.0f} %)"
     )
     return (
-        f"{value} ({score['measure']}{coverage(score)}) · {cells['pass']} cells passed, "
+        f"{value} ({score['measure']}{coverage(score)}) · {counted(cells['pass'], 'cell')} passed, "
         f"{cells['fail']} failed{critical}, {cells['unknown']} unknown · {passed}{least_text}"
     )
 
@@ -79,7 +80,7 @@ def coverage(score: dict[str, Any]) -> str:
     if not found:
         return ""
     what = {"robustness": "mutants", "chaos resilience": "invocations with faults"}.get(score["measure"])
-    return f", {found['judged']} of {found['asked']} {what or found['unit']} judged"
+    return f", {found['judged']} of {found['asked']} {unit(found['asked'], what or found['unit'])} judged"
 
 
 def worst(score: dict[str, Any]) -> dict[str, Any] | None:
@@ -118,9 +119,10 @@ def _notices(document: dict[str, Any]) -> str:
     lines = [f"- {code(text, 300)}" for text in run["warnings"][:10]]
     if run["partial"]:
         played = len(document["invocations"])
-        lines.insert(0, f"- **partial**: {played} of {run['planned']} invocations were run")
+        lines.insert(0, f"- **partial**: {played} of {counted(run['planned'], 'invocation')} were run")
     lines += [
-        f"- **inconclusive**: {len(ids)} invocations: {code(why, 300)}" for why, ids in list(void.items())[:5]
+        f"- **inconclusive**: {counted(len(ids), 'invocation')}: {code(why, 300)}"
+        for why, ids in list(void.items())[:5]
     ]
     return "\n".join(lines)
 
@@ -196,7 +198,8 @@ def _unfired(document: dict[str, Any]) -> str:
         for row in rows[: page.INJECTED]
     ]
     more = [f"- … {len(rows) - page.INJECTED} more"] if len(rows) > page.INJECTED else []
-    return "### Never fired\n\n" + "\n".join([*lines, *more]) if rows else ""
+    title = "Not fired in what was finished" if document["run"]["partial"] else "Never fired"
+    return f"### {title}\n\n" + "\n".join([*lines, *more]) if rows else ""
 
 
 def _findings(document: dict[str, Any]) -> str:

@@ -86,7 +86,7 @@ class Progress:
 
     def _words(self) -> tuple[str, ...]:
         verdict_counts = (f"{self.verdicts[verdict]} {verdict}" for verdict in ("pass", "fail", "unknown"))
-        parts = [f"{self.done:,} of {self.total:,} invocations"]
+        parts = [f"{self.done:,} of {self.total:,} invocation{'s' * (self.total != 1)}"]
         if self.verdicts.total():
             parts.append(f"cells {', '.join(verdict_counts)}")
         parts.append(f"{self.fired:,} fault{'s' * (self.fired != 1)} fired")
@@ -207,8 +207,8 @@ def _spent(history: History) -> _Spent:
 
 def _tokens(count: int, *, whole: bool) -> str:
     if whole:
-        return f"{_short(count)} tokens"
-    return f"at least {_short(count)} tokens"
+        return f"{_short(count)} token{'s' * (count != 1)}"
+    return f"at least {_short(count)} token{'s' * (count != 1)}"
 
 
 def _dollars(cost: Decimal) -> str:

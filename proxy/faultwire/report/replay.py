@@ -6,12 +6,13 @@ The three show the same document, which the run's folder holds as `replay.json`.
 from __future__ import annotations
 
 import json
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from faultwire.text import safe
+from faultwire.text import counted, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 SHOWN = 10
 """Misses and leftovers that a terminal gets; page and JSON have more."""
@@ -41,7 +42,9 @@ def document(report: Mapping[str, Any], *, run: str, command: str, started_at: s
 
 def lines(report: Mapping[str, Any]) -> list[str]:
     """What was replayed and what was not, for a terminal."""
-    summary = f"{report['served']} of {report['recorded']} recorded exchanges from {report['tape']}"
+    summary = (
+        f"{report['served']} of {counted(report['recorded'], 'recorded exchange')} from {report['tape']}"
+    )
     out = [f"replayed   {summary}" + (" (unverified)" if report["unverified"] else "")]
     if report.get("fork"):
         out.append(_forked(report["fork"]))
@@ -53,8 +56,8 @@ def lines(report: Mapping[str, Any]) -> list[str]:
         classes = ", ".join(f"{count} {name}" for name, count in sorted(report["classes"].items()))
         out.append(f"  diverged: {classes}")
     out += _redacted(report["redacted"])
-    for miss in report["misses"][:SHOWN]:
-        out += _miss(miss)
+    for miss, count in _alike(report["misses"][:SHOWN]):
+        out += _miss(miss, count)
     out += [f"  not requested: {name}" for name in report["leftovers"][:SHOWN]]
     more = report["missed"] + report["left"] - min(SHOWN, len(report["misses"]))
     more -= min(SHOWN, len(report["leftovers"]))
@@ -83,13 +86,24 @@ def _redacted(found: Mapping[str, Any]) -> Iterator[str]:
             yield f"    and {count - len(calls[:SHOWN])} more in `replay.json`"
     if heads:
         names = sorted({name for one in found["calls"] for name in one["headers"]})
-        other = "other " if count else ""
-        many = f"1 {other}answer differs" if heads == 1 else f"{heads} {other}answers differ"
-        yield f"  {'' if count else 'not exact: '}{many} in redacted header fields only: {', '.join(names)}"
+        if count:
+            many = "1 other answer differs" if heads == 1 else f"{heads} other answers differ"
+            yield f"  {many} in redacted header fields only: {', '.join(names)}"
+        else:
+            many = "1 answer" if heads == 1 else f"{heads} answers"
+            yield f"  exact but for redacted header fields: {', '.join(names)} in {many}"
 
 
-def _miss(miss: Mapping[str, Any]) -> Iterator[str]:
-    yield f"  miss ({miss['class']}): {miss['request']}: {miss['reason']}"
+def _alike(misses: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], int]]:
+    """Misses in a row that differ in nothing but their number, once, and how many there are."""
+    for _, group in groupby(misses, key=lambda miss: {**miss, "exchange": None}):
+        each = list(group)
+        yield each[0], len(each)
+
+
+def _miss(miss: Mapping[str, Any], count: int) -> Iterator[str]:
+    times = f" ×{count}" if count > 1 else ""
+    yield f"  miss ({miss['class']}){times}: {miss['request']}: {miss['reason']}"
     for one in miss["differences"]:
         yield from (f"    {one['path']}", f"      - {one['recorded']}", f"      + {one['asked']}")
     if miss["expected_next"]:

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from faultwire.report.text import clip
-from faultwire.report.unfired import unfired
+from faultwire.report.unfired import NOT_FINISHED, unfired
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +22,8 @@ def scenario_part(
     how many of them, and, if it never did, why."""
     profile = scenario.profile
     why = unfired((entry.id for entry in profile.entries), (e for h in histories for e in h.exchanges))
+    if not histories:
+        why = {entry: [NOT_FINISHED] for entry in why}
     times, places = _fired(histories)
     return {
         "name": scenario.name,

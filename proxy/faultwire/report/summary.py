@@ -19,6 +19,7 @@ from faultwire.report.html import environment
 from faultwire.report.markdown import GATE_WORDS, MARKS, code, ruling, table
 from faultwire.report.page import counted_as, spark
 from faultwire.report.text import clip, line
+from faultwire.text import unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -183,9 +184,10 @@ def _cells(part: Mapping[str, Any]) -> str:
 def _covered(part: Mapping[str, Any]) -> str:
     """What the score is made from: of the mutation phase the mutants alone, and so on."""
     found = part["coverage"]
-    return (
-        f"{found['judged']} of {found['asked']} {counted_as(part['name'], found['unit'])}" if found else "–"
-    )
+    if not found:
+        return "–"
+    words = unit(found["asked"], counted_as(part["name"], found["unit"]))
+    return f"{found['judged']} of {found['asked']} {words}"
 
 
 def _verdict_line(document: dict[str, Any]) -> str:

@@ -14,6 +14,7 @@ from faultwire.report import page, terminal_numbers as numbers
 from faultwire.report.markdown import GATE_WORDS, coverage, worst
 from faultwire.report.page import findings, injected, matrix, unjudged
 from faultwire.report.text import line
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -91,7 +92,8 @@ def _injected(document: dict[str, Any], plain: bool) -> Text:
         text.append(f" {'x' if plain else '×'}{row['fired']:<3}", style="not bold")
         what = line(row["effect"], 90) if row["effect"] else ""
         if not row["fired"]:
-            what = "never fired" + (f": {line(row['why'], 160)}" if row["why"] else "")
+            never = "not fired in what was finished" if document["run"]["partial"] else "never fired"
+            what = never + (f": {line(row['why'], 160)}" if row["why"] else "")
         text.append(f" {what}\n", style="not bold dim")
     return text
 
@@ -168,7 +170,7 @@ def _score(score: dict[str, Any]) -> Text:
         text.append(f"  {score['critical_failed']} critical", style="bold red")
     low, high = clean["low"] * 100, clean["high"] * 100
     text.append(
-        f"\n       {clean['passed']} of {clean['total']} judged invocations without a failure: "
+        f"\n       {clean['passed']} of {counted(clean['total'], 'judged invocation')} without a failure: "
         f"{clean['confidence']:.0%} interval {low:.0f} to {high:.0f} %",
         style="not bold dim",
     )

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from faultwire.report.page import decided
 from faultwire.report.text import line
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -118,7 +119,9 @@ def warnings(document: dict[str, Any]) -> Drawn:
     run = document["run"]
     texts = [line(text, 200) for text in run["warnings"]]
     if run["partial"]:
-        texts.insert(0, f"partial: {len(document['invocations'])} of {run['planned']} invocations were run")
+        texts.insert(
+            0, f"partial: {len(document['invocations'])} of {counted(run['planned'], 'invocation')} were run"
+        )
     if not texts:
         return None
     more = [f"… {len(texts) - WARNINGS} more in the report"] if len(texts) > WARNINGS else []

@@ -37,7 +37,7 @@ def cleaned(text: str, limit: int, redact: Callable[[str], str]) -> str:
         return clip(redact(text), limit)
     head = redact(text[: READ * limit])
     left = max(0, len(head) - limit) + unread
-    return f"{whole(head[:limit])}… [{left:,} more characters]"
+    return f"{whole(head[:limit])}… [{left:,} more character{'s' * (left != 1)}]"
 
 
 def line(text: str, limit: int = 200) -> str:

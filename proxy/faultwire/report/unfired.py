@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from faultwire.text import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -12,7 +14,9 @@ if TYPE_CHECKING:
 ACTED = frozenset({"fired", "reapplied", "returned"})
 """Outcomes that show an entry at work, in this exchange or earlier in its conversation."""
 NO_MATCH = "no exchange matched"
+NO_MATCH_LEFT = "no exchange matched, of those that were not refused"
 NO_TRAFFIC = "nothing came through the proxy"
+NOT_FINISHED = "no invocation of this scenario was finished"
 NO_EFFECT = "it changed nothing"
 ROLLED = "rolled"
 """In the reason of a decision that was left to chance."""
@@ -28,16 +32,16 @@ def unfired(entries: Iterable[str], exchanges: Iterable[Recorded]) -> dict[str, 
     """The ids of `entries` that never fired, in order, each with its reasons as they first occurred."""
     reasons: dict[str, dict[str, None]] = {entry: {} for entry in entries}
     acted: set[str] = set()
-    anything = False
+    nothing = NO_TRAFFIC
     for exchange in exchanges:
-        anything = True
+        refused = exchange.ending == "refused" and not exchange.faults
+        nothing = NO_MATCH_LEFT if refused or nothing == NO_MATCH_LEFT else NO_MATCH
         for fault in exchange.faults:
             if fault.outcome in ACTED:
                 acted.add(fault.id)
             else:
                 reason = NO_EFFECT if fault.outcome == "no_effect" else fault.reason
                 reasons.setdefault(fault.id, {})[reason] = None
-    nothing = NO_MATCH if anything else NO_TRAFFIC
     return {entry: list(found)[:MOST] or [nothing] for entry, found in reasons.items() if entry not in acted}
 
 
@@ -54,5 +58,7 @@ def unfired_lines(entries: Sequence[str], exchanges: Iterable[Recorded]) -> list
     if len(lines) > LINES:
         left = list(alike.values())[LINES - 1 :]
         count = sum(map(len, left))
-        lines[LINES - 1 :] = [f"and {count} other entries, whose reasons are in the report"]
+        lines[LINES - 1 :] = [
+            f"and {counted(count, 'other entry', 'other entries')}, whose reasons are in the report"
+        ]
     return [*lines, "another `--seed` rolls anew"] if rolled else lines

@@ -148,7 +148,8 @@ def _floors(phase: Scored, rule: Rule) -> Iterator[Reason]:
         where = f"{phase.name}: the scenario `{one.name}`"
         if one.value is None or 2 * one.judged <= one.asked:
             if not rule.allow_unknown:
-                text = f"has a floor, but only {one.judged} of its {one.asked} cells were judged"
+                cells = "cell" if one.asked == 1 else "cells"
+                text = f"has a floor, but only {one.judged} of its {one.asked} {cells} were judged"
                 yield Reason("unknown", f"{where} {text}")
         elif one.value / 100 < least:
             yield Reason("fail", f"{where} has a score of {one.value:.2f}, below its floor {least * 100:.2f}")

@@ -5,18 +5,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from faultwire.contract.overall import PHASES
 from faultwire.errors import UsageError, nearest
 from faultwire.runner.folder import STATE, is_held
-from faultwire.runner.run_identity import RunIdentity
+from faultwire.runner.run_identity import WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-DIGESTS = tuple(part.name for part in fields(RunIdentity))
+    from faultwire.runner.run_identity import RunIdentity
+
+DIGESTS = tuple(WORDS)
 MOST = 64 * 1024
 """Bytes of a `run.json` that are read."""
 
@@ -105,6 +108,13 @@ def run_folder(name: str, base: Path = STATE) -> Path:
         code="usage.no_run",
         hint=f"did you mean `{close}`?" if close else "`faultwire runs` lists them",
     )
+
+
+def phases_in(folder: Path) -> list[str]:
+    """The phases of a run that has a report for each, in order; none of a run that has but one report."""
+    if any(run.path == folder and run.command == "exec" for run in _found(folder.parent)):
+        return []  # what `exec --replay` leaves is called as the report of a phase is
+    return [name for name in PHASES if (folder / f"{name}.json").is_file()]
 
 
 def _found(folder: Path) -> Iterator[PastRuns]:

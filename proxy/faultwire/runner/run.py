@@ -128,7 +128,8 @@ def void(results: Sequence[Played]) -> FaultwireError | None:
         return None
     count = sum(map(len, reasons.values()))
     each = [f"{_named(ids)}: {reason}" for reason, ids in list(reasons.items())[:REASONS]]
-    more = f"; and {len(reasons) - REASONS} more reasons" if len(reasons) > REASONS else ""
+    left = len(reasons) - REASONS
+    more = f"; and {left} more reason{'s' * (left != 1)}" if left > 0 else ""
     remainder = (
         "the other invocations are in the report"
         if count < len(results)
@@ -136,7 +137,10 @@ def void(results: Sequence[Played]) -> FaultwireError | None:
     )
     return FaultwireError(
         # A reason may quote the agent's output, and this goes to a terminal and into `run.json`.
-        clean(f"{count} of {len(results)} invocations {_are(count)} inconclusive ({'; '.join(each)}{more})"),
+        clean(
+            f"{count} of {len(results)} invocation{'s' * (len(results) != 1)} {_are(count)} inconclusive "
+            f"({'; '.join(each)}{more})"
+        ),
         code="run.void",
         hint=f"{remainder}; the details are in `engine.log` in the run folder",
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from faultwire import _core
+from faultwire.runner.artefacts import commit_of, digests_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -25,43 +27,58 @@ MOST = 16 * 1024 * 1024
 class RunIdentity:
     """SHA-256 digests in hex. `config_digest` is of the configuration file, `agent_digest` of the agent's
     settings and of the files that these name (not of what those import), `profiles_digest` of the faults of
-    all scenarios."""
+    all scenarios. `artefacts` are these files and lock files beside the configuration, by name, and `commit`
+    is what is checked out there; neither takes part in the comparison."""
 
     config_digest: str
     agent_digest: str
     profiles_digest: str
     score_formula: str = FORMULA
+    artefacts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    commit: str | None = None
 
-    def as_json(self) -> dict[str, str]:
+    def as_json(self) -> dict[str, Any]:
         """What `run.json` says of it."""
-        return asdict(self)
+        return {
+            **{key: getattr(self, key) for key in WORDS},
+            "artefacts": dict(self.artefacts),
+            "commit": self.commit,
+        }
 
     def differs(self, about: Mapping[str, object]) -> str | None:
         """What the `run.json` of an earlier run names differently, in a word; None where all agrees."""
-        for key, word in _WORDS.items():
+        for key, word in WORDS.items():
             if about.get(key) != getattr(self, key):
                 return word
         return None
 
 
-_WORDS = {
+WORDS = {
     "score_formula": "score formula",
     "config_digest": "configuration",
     "agent_digest": "agent",
     "profiles_digest": "profiles",
 }
+"""What must agree, and what it is called where it does not."""
 
 
 def identity(config: Config, phases: Iterable[Phase]) -> RunIdentity:
     """The hashes of a run that is about to start."""
     settings = config.agent.model_dump(mode="json")
-    named = {str(path): _digest(path) for path in _files(settings, config.folder)}
+    files = list(_files(settings, config.folder))
+    named = {str(path): _digest(path) for path in files}
     entries = sorted(
         (phase.name, scenario.name, scenario.profile.name, scenario.profile.digest)
         for phase in phases
         for scenario in phase.scenarios
     )
-    return RunIdentity(config.digest, _hash([settings, sorted(named.values())]), _hash(entries))
+    return RunIdentity(
+        config.digest,
+        _hash([settings, sorted(named.values())]),
+        _hash(entries),
+        artefacts=digests_of(config.folder, files),
+        commit=commit_of(config.folder),
+    )
 
 
 def _files(settings: object, folder: Path) -> Iterator[Path]:

@@ -39,4 +39,7 @@ def test_a_streaming_agent_ends_at_once_and_has_nothing_to_fix(tmp_path: Path) -
 def test_a_call_of_a_cut_answer_that_it_ran_is_noticed(tmp_path: Path) -> None:
     done = run(tmp_path, "--fault", "early_end: {after_events: 4, trigger: {first: 1}}")
     assert done.code == 0, done.stderr
-    assert "the agent ran `get_weather` from the answer of exchange 1, which was cut short" in done.stderr
+    assert (
+        "the agent answered the call of `get_weather` from the answer of exchange 1, which was cut short"
+        in done.stderr
+    )

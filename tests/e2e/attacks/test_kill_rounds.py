@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 from tests.attacks import kill_rounds
 
+from faultwire.events import Exchange, Request
+from faultwire.tape.record.writer import TapeWriter
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it asks Linux for processes")
 SHORT_S = 0.2
 
@@ -103,6 +106,51 @@ def test_one_that_never_ends_is_not_the_machine_s() -> None:
     ends = kill_rounds.Ends({7: "late"}, [8])
     found = kill_rounds.judged(ends, {8: "agent"}, [], 5.0)
     assert found == ["the process `mock` late", "the process `agent` did not end"]
+
+
+def answers(journal: Path, *, acknowledged_at: int) -> Iterator[str]:
+    """Lines of an agent without end; the journal names its first exchange with one of them."""
+    for number in itertools.count(1):
+        if number == acknowledged_at:
+            journal.write_bytes(b'{"type": "acknowledged", "session": "s", "exchange": 1}\n')
+        yield "called\n"
+
+
+@pytest.mark.parametrize(("acknowledged_at", "left"), [(1, 4), (3, 4), (7, 8)])
+def test_nothing_is_killed_before_an_exchange_was_acknowledged(
+    acknowledged_at: int, left: int, tmp_path: Path
+) -> None:
+    (journal := tmp_path / kill_rounds.JOURNAL).touch()
+    lines = enumerate(answers(journal, acknowledged_at=acknowledged_at), 1)
+    assert kill_rounds.unready((line for _, line in lines), journal) is None
+    assert next(lines)[0] == left, "not one more answer was waited for than is needed"
+
+
+def test_an_agent_whose_answers_are_never_acknowledged_is_a_finding(tmp_path: Path) -> None:
+    (journal := tmp_path / kill_rounds.JOURNAL).write_bytes(b'{"type": "ackn')
+    found = kill_rounds.unready(answers(journal, acknowledged_at=0), journal)
+    assert found == "nothing was acknowledged in 1000 answers"
+    assert kill_rounds.unready(["called\n"] * 2, journal) == "the agent made no calls"
+
+
+def test_an_acknowledged_exchange_that_is_not_on_the_tape_is_found(tmp_path: Path) -> None:
+    journal = tmp_path / kill_rounds.JOURNAL
+    writer = TapeWriter.create(tmp_path / "t.tape", origin="p/t", settings={}, journal=journal)
+    writer.open_session("s", profile="calm", profile_digest="d", seed=7)
+    request = Request("POST", "https", "a.test", 443, "/v1", (), b"{}")
+    recording = writer.record(Exchange("s", 1, request))
+    recording.request(request)
+    recording.end("refused")
+    writer.flush()
+    assert kill_rounds.lost(tmp_path) == []
+
+    with journal.open("ab") as file:
+        file.write(b'{"type": "acknowledged", "session": "s", "exchange": 2}\n')
+    assert kill_rounds.lost(tmp_path) == ["exchange 2 of `s` is lost"]
+
+    journal.write_bytes(b'{"type": "acknowledged", "sess')
+    assert kill_rounds.lost(tmp_path) == ["nothing was acknowledged"]
+    writer.close()
 
 
 def test_a_process_that_sleeps_does_not_wait_for_a_processor() -> None:

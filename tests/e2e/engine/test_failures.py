@@ -1,4 +1,4 @@
-"""What fails around an engine at work: names, certificates, clients, clocks, folders, writer and memory."""
+"""What fails around an engine at work: names, certificates, clients, clocks, folders and the writer."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ from typing import Any
 import pytest
 
 from faultwire import clock
-from faultwire.dice import token
-from faultwire.errors import FaultwireError
 from faultwire.mitm.engine.client import Engine
 from faultwire.mitm.network import ca, ca_certificates
 from faultwire.tape.evidence.verify import verify
@@ -29,7 +27,6 @@ from faultwire.tape.read.reader import TapeReader
 
 LEFT_S = 1.0
 """Within which a server hears that its client has left."""
-CGROUP = Path("/sys/fs/cgroup/memory")
 
 
 def damage(path: Path) -> list[str]:
@@ -345,38 +342,3 @@ def test_a_writer_thread_that_dies_fails_the_tape_and_the_run(
         assert (status, tools.error_of(body)["type"]) == (503, "faultwire_tape")
         summary = engine.close_session("unwritten")
     assert any("the tape cannot be written" in why for why in summary.voids)
-
-
-@pytest.mark.nightly
-@pytest.mark.skipif(not os.access(CGROUP, os.W_OK), reason="no cgroup of this machine can be written")
-def test_an_engine_that_is_out_of_memory_is_seen_to_die_and_loses_nothing_that_it_acknowledged(
-    tools: Any, settings: Any, upstream: Any
-) -> None:
-    upstream.answer("/", b"x" * 10_000)
-    group = CGROUP / f"faultwire-{token(6)}"
-    group.mkdir()
-    try:
-        with Engine.start(settings) as engine:
-            with tools.Client(engine, f"127.0.0.1:{upstream.port}") as client:
-                for _ in range(50):
-                    client.post("/", b"{}")
-                    assert client.response()[0] == 200
-            acknowledged = engine.flush()
-            (group / "cgroup.procs").write_text(str(engine.pid))
-            (group / "memory.limit_in_bytes").write_text(str(4 << 20))
-            with contextlib.suppress(OSError, EOFError):
-                big = b'{"model": "m", "messages": ["' + b"x" * (30 << 20) + b'"]}'
-                with tools.Client(engine, f"127.0.0.1:{upstream.port}") as client:
-                    for _ in range(20):
-                        client.post("/", big)
-                        client.response()
-            assert engine._process.wait(tools.TIMEOUT_S) == -signal.SIGKILL
-            with pytest.raises(FaultwireError, match="-9"):
-                engine.stats()
-    finally:
-        while (group / "cgroup.procs").read_text():
-            pass
-        group.rmdir()
-    with TapeReader.open(settings.tape) as tape:
-        assert len(tape.history("implicit").exchanges) >= acknowledged == 50
-    assert set(damage(settings.tape)) <= {"session_open", "exchange_open"}

@@ -83,14 +83,19 @@ ACTS: dict[str, dict[str, Any]] = {
 }
 
 
-def exchange(tools: Any, engine: Engine, upstream: Any, acts: dict[str, Any], fault: str) -> dict[str, Any]:
-    """What a client gets of one call with TLS, and what is on the tape of it."""
+def exchange(
+    tools: Any, engine: Engine, upstream: Any, acts: dict[str, Any], fault: str, *, plain: bool = False
+) -> dict[str, Any]:
+    """What a client gets of one call with TLS, and what is on the tape of it; `plain`: of one that asks the
+    proxy for an `http` URL."""
     name = tools.fresh("path")
     profile = tools.acting(fault, **acts) if acts else tools.CALM
     handle = engine.open_session(name, profile, 1)
     got, how = b"", "closed"
-    with tools.Client(engine, f"localhost:{upstream.port}", tls=True, session=handle) as client:
-        client.post("/", BODY, extra=b"connection: close\r\n")
+    place = f"localhost:{upstream.port}"
+    with tools.Client(engine, place, tls=not plain, connect=not plain, session=handle) as client:
+        auth = tools.basic(handle) if plain else b""
+        client.post(f"http://{place}/" if plain else "/", BODY, extra=auth + b"connection: close\r\n")
         try:
             while piece := client.sock.recv(65536):
                 got += piece
@@ -109,13 +114,13 @@ def exchange(tools: Any, engine: Engine, upstream: Any, acts: dict[str, Any], fa
         "ending": recorded.ending,
         "error": recorded.error,
         "request": (recorded.request.method, recorded.request.path, recorded.request.body),
-        "upstream": plain(recorded.upstream),
-        "delivered": plain(recorded.delivered),
+        "upstream": timeless(recorded.upstream),
+        "delivered": timeless(recorded.delivered),
         "faults": [replace(fault, key="") for fault in recorded.faults],  # each tape has its own
     }
 
 
-def plain(found: Any) -> Any:
+def timeless(found: Any) -> Any:
     """A response on the tape but for its times."""
     return found and (found.status, found.headers, found.body, found.trailers)
 
@@ -171,6 +176,7 @@ def test_the_native_engine_served_all_of_it_itself(
     exchange(tools, paths["native"], tls_upstream, {}, "acts")
     assert paths["native"].stats()["native"] == before + 1
     assert paths["mitmproxy"].stats()["native"] == 0
+    assert paths["native"].stats()["native_streams"] == 0, "its sockets are read without a task"
 
 
 def test_a_client_that_speaks_only_http_2_is_declined_and_counted(

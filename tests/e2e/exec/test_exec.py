@@ -88,6 +88,27 @@ def test_a_signal_for_us_ends_the_child_in_its_own_way(sent: signal.Signals, her
 
 
 @pytest.mark.cold
+@pytest.mark.parametrize("group", [True, False], ids=["at a terminal", "to us alone"])
+def test_ctrl_c_before_any_traffic_is_an_interrupt_and_no_void_run(group: bool, here: Path) -> None:
+    script = "echo ready; exec sleep 60"
+    command = [*COMMAND, "exec", "--mock", "--", "sh", "-c", script]
+    with subprocess.Popen(
+        command, cwd=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert about(here)["status"] == "interrupted"
+    assert b"inconclusive" not in errors
+    alone = [*COMMAND, "exec", "--mock", "--", "sh", "-c", "exit 0"]
+    silent = subprocess.run(alone, cwd=here, capture_output=True, check=False)
+    assert silent.returncode == 3, "the control: a command that sends nothing by itself"
+    assert b"inconclusive" in silent.stderr
+
+
+@pytest.mark.cold
 def test_an_agent_that_its_user_ended_is_not_blamed_for_how_it_ended(here: Path) -> None:
     post = "curl --silent --fail --data {} https://api.openai.com/v1/chat/completions"
     script = f"trap 'exit 1' TERM; {post}; echo ready; while :; do sleep 0.05; done"

@@ -167,7 +167,7 @@ def test_what_failed_is_exported_and_replayed_offline(site: str, shop: Any, here
         site, "careless", "replay", "export", "--from-report", "last", "-o", "out", scenarios=scenarios
     )
     assert done.returncode == 0, done.stderr
-    assert "out/contract-outage-kettle-r1.yaml: 1 tool responses\n" in done.stdout
+    assert "out/contract-outage-kettle-r1.yaml: 1 tool response\n" in done.stdout
     exported = "out/contract-outage-kettle-r1.yaml"
     done = shop(site, "careless", "replay", "run", exported, scenarios=scenarios)
     assert done.returncode == 1, done.stdout + done.stderr

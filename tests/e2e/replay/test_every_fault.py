@@ -38,6 +38,9 @@ OTHERS = {
     "dns_failure": "acts on a connection, before there is a request",
     "tls_failure": "acts on a connection, before there is a request",
     "websocket_close": "acts on a WebSocket",
+    **dict.fromkeys(
+        ("goaway", "rst_stream", "stall_window"), "acts on HTTP/2, which this client does not speak"
+    ),
     "stale_response": "gives an earlier answer to the same call again, and each call here is another one",
 }
 """Faults that no such call can meet."""

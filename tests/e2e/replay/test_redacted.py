@@ -101,7 +101,7 @@ def test_a_replay_whose_answers_were_redacted_is_not_called_exact(
     assert first.stdout == b"deployed\n", first.stderr.decode()
     again = faultwire("exec", "--replay", "t", *program, env=env, offline=True)
     assert again.stdout == b"denied\n", again.stderr.decode()
-    assert b"replayed   1 of 1 recorded exchanges" in again.stderr
+    assert b"replayed   1 of 1 recorded exchange" in again.stderr
     assert b"not exact: 1 answer differs from what was delivered live" in again.stderr
     place = b"exec#1 POST https://api.openai.com/v1/chat/completions: $.choices[0].message.tool_calls[0]"
     assert place + b".function.arguments" in again.stderr

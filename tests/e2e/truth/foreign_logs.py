@@ -262,7 +262,7 @@ CASES: dict[str, Case] = {
         signed(key="no key"), *NO_SEAL, *UNSURE, EVENT, "{} holds a key that is no Ed25519 key"
     ),
     "signatures without a key": Case(
-        new(put(1, signature="x")), (*NO_SEAL, "{} has {} signatures and no key to check them with")
+        new(put(1, signature="x")), (*NO_SEAL, "{} has {} and no key to check them with")
     ),
     "another Merkle root": bad(
         signed(merkle_root="0" * 64), *NO_SEAL, *UNSURE, "{} has another Merkle root than its events"

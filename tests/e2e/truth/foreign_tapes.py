@@ -231,7 +231,7 @@ TAPES: dict[str, Case] = {
     ),
     "an event of another kind": bad(
         LATEST, sql("INSERT INTO events (kind, a, b) VALUES ('dream', 'a', 'b')"), DIGEST,
-        "{} events are of kind {}",
+        "{} {} of kind {}",
     ),
     "a run that is a text": bad(
         STORE, sql(ANOTHER_RUN.format("'text'")),
@@ -244,7 +244,7 @@ TAPES: dict[str, Case] = {
     ),
     "branches": Case(
         STORE, branched,
-        (DIGEST, "the store holds {} branches, which are parts of runs and were not imported"),
+        (DIGEST, "the store holds {} of runs, not imported"),
     ),
     "a link": Case(NEW, linked, (LINK,), code=3),
 }  # fmt: skip

@@ -17,13 +17,33 @@ IN_A_CALL = "an incomplete answer: it ended in a call of {} {}"
 EMPTY = "an empty answer: it ended {} before any text"
 AT_LIMIT = "at its token limit (`{}`)"
 IN_TRANSIT = "without its closing event"
-ACCEPTED = "{}, was not retried, and the command exited 0"
+ACCEPTED = "{}, {}, and the command exited 0"
+NOT_RETRIED = "was not retried"
+UNRELATED = "nothing after it asks the same again or goes on from it"
+ERROR_EVENT = "with the error event {}"
 NO_PAUSE = "{} attempts of a call to {} without a pause"
 ASKED_TO_WAIT = "{} returned {} with retry-after {}"
+REPEATED = (
+    "{} answered {} to #{}, the agent got {} and sent the same {} again without the same idempotency key"
+)
 TOO_EARLY = "{}; exchange {} came before that time had passed"
 PATTERNS = Patterns(
-    ("report/noticed.py", "report/advice.py"),
-    parts=(AFTER_TEXT, IN_A_CALL, EMPTY, AT_LIMIT, IN_TRANSIT, ACCEPTED, NO_PAUSE, ASKED_TO_WAIT, TOO_EARLY),
+    ("report/noticed.py", "report/halves.py", "report/advice.py", "report/repeated.py"),
+    parts=(
+        AFTER_TEXT,
+        IN_A_CALL,
+        EMPTY,
+        AT_LIMIT,
+        IN_TRANSIT,
+        ACCEPTED,
+        NOT_RETRIED,
+        UNRELATED,
+        ERROR_EVENT,
+        NO_PAUSE,
+        ASKED_TO_WAIT,
+        TOO_EARLY,
+        REPEATED,
+    ),
 )
 ACTIONS = {f"      {rule.action}": rule.id for rule in RULES}
 ACTIONS |= {f"      {action}": rule for rule, action in BY_OUTPUT.items()}
@@ -76,6 +96,10 @@ def truth(done: Run, framework: str, manner: str, prompt: str, shortens: str | N
             templates.update((ASKED_TO_WAIT, TOO_EARLY))
     for chain in chains(calls):
         _retries(chain, rules, templates, undecided)
+        # The shop has done what it is asked whenever it is asked: only a fault tells the agent otherwise.
+        if any(first.host == "localhost" and first.method == "POST" for first, _ in pairwise(chain)):
+            rules.add("act_once")
+            templates.add(REPEATED)
     if framework in OTHER_LANGUAGES:
         undecided.add("back_off")  # they log no instants
     models = [one for one in calls if is_model(one)]
@@ -126,5 +150,5 @@ def _shortened(
         return
     assert answer.strip() != whole
     rules.add(rule)
-    templates.update((how, ACCEPTED))
+    templates.update((how, ACCEPTED, NOT_RETRIED))
     templates.add(AFTER_TEXT if answer.strip() else IN_A_CALL if prompt == TEA else EMPTY)

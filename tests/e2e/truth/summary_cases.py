@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import agent_logs
 from agent_logs import RIVERS, TEA
 from summary_lines import (
-    HEADS,
+    EXACT_BUT,
     NOT_EXACT,
     Check,
     as_written,
@@ -47,17 +47,17 @@ SECRET = "my secret"
 
 ALWAYS = ("{}, run {}", "{} fired", "ledger: {}")
 NO_PROFILE = "none: traffic is recorded and not changed"
-MOCKED = "{} and {} other hosts"
+MOCKED = "{} and {} other host{}"
 CALM = (*ALWAYS, NO_PROFILE, MOCKED)
 FAULTED = (*ALWAYS, MOCKED)
-REPLAYED = (*ALWAYS, "replay from {}", "replayed   {}", "{} of {} recorded exchanges from {}")
-FORKED = ("{} fired", "ledger: {}", "replayed   {}", "{} of {} recorded exchanges from {}")
-ONE_HEAD = (HEADS, "1 {}answer differs")
-HEADS_DIFFER = (HEADS, "{} {}answers differ")
+REPLAYED = (*ALWAYS, "replay from {}", "replayed   {}", "{} of {} from {}")
+FORKED = ("{} fired", "ledger: {}", "replayed   {}", "{} of {} from {}")
+ONE_HEAD = (EXACT_BUT, "1 answer")
+HEADS_DIFFER = (EXACT_BUT, "{} answers")
 BODIES_DIFFER = (NOT_EXACT, "redacted values are not on the tape", "answers differ")
 DIVERGED = ("  diverged: {}", "  not requested: {}")
-MISSED = ("  miss ({}): {}: {}", "    expected next: {}")
-SAME = "determinism: same: {} runs with seed {} made the same {} and had the same faults"
+MISSED = ("  miss ({}){}: {}: {}", "    expected next: {}")
+SAME = "determinism: same: {} with seed {} made the same {} and had the same faults"
 DIFFERENT = "determinism: different: {}"
 REORDERED = "  from call {} on, calls came in another order"
 TWICE = ("exec", "--check-determinism", *MOCK)

@@ -153,7 +153,7 @@ CASES: dict[str, Case] = {
             "event 0 is missing, the tape is empty",
             NO_SEAL,
             "blob `{}` belongs to no event",
-            "`{}` seals {} events, expected a seal on the tape as well",
+            "`{}` seals {}, expected a seal on the tape as well",
         ),
     ),
     "a chunk behind the end of its exchange": Case(
@@ -268,7 +268,7 @@ CASES: dict[str, Case] = {
     "a seal of no file": Case(lambda copy: copy.seal_file(copy.key, file=None), ("`{}` seals no file",)),
     "a seal beside a tape without one": Case(
         lambda copy: copy.rows("DELETE FROM events WHERE seq = (SELECT max(seq) FROM events)"),
-        (NO_SEAL, "`{}` seals {} events, expected a seal on the tape as well"),
+        (NO_SEAL, "`{}` seals {}, expected a seal on the tape as well"),
     ),
     "bytes that no row shows": Case(
         lambda copy: copy.rows("CREATE TABLE more (x)", "DROP TABLE more"), (OTHER_FILE,)

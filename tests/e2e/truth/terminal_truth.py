@@ -39,19 +39,19 @@ SPECIAL = {
     "{} min {} s": r"about \d+ min \d+ s left",
     "{} h {} min": r"about \d+ h \d+ min left",
     "about {} left": r"· about .+ left",
-    "{} of {} invocations": r"  \d+ of \d+ invocations ·",
+    "{} of {} invocation{}": r"  \d+ of \d+ invocations? ·",
     "{} fault{} fired": r"· \d+ faults? fired",
     "{} inconclusive": r"· \d+ inconclusive",
-    "at least {} tokens": rf"· at least {NUMBER}[kM]? tokens",
-    "{} tokens": rf"· {NUMBER}[kM]? tokens",
+    "at least {} token{}": rf"· at least {NUMBER}[kM]? tokens?",
+    "{} token{}": rf"· {NUMBER}[kM]? tokens?",
     "under ${}": r"· under \$0\.0001",
     " + {} unknown": r"\$\S+ \+ \d+ unknown",
     "cost unknown": r"· cost unknown",
     "{} ({} passed, {} failed": r"score .+ \(\d+ passed, \d+ failed",
     ", {} unknown)": r"failed, \d+ unknown\)",
     "  {} critical": r"\)  \d+ critical",
-    "\n       {} of {} judged invocations without a failure: {} interval {} to {} %": (
-        r"\d+ of \d+ judged invocations without a failure: 95% interval \d+ to \d+ %"
+    "\n       {} of {} without a failure: {} interval {} to {} %": (
+        r"\d+ of \d+ judged invocations? without a failure: 95% interval \d+ to \d+ %"
     ),
     "\n       worst scenario: {}, {}": r"worst scenario: .+?, \d",
     "never judged\n": r"never judged \? ",
@@ -167,7 +167,7 @@ def cells_counted(done: Printed, verdicts: dict[str, list[str]]) -> None:
 
 
 def invocations_counted(done: Printed, without: int, judged: int) -> None:
-    assert done.figures(r"(\d+) of (\d+) judged invocations without") == (str(without), str(judged))
+    assert done.figures(r"(\d+) of (\d+) judged invocations? without") == (str(without), str(judged))
     played, planned = done.figures(r"  (\d+) of (\d+) invocations ·")
     assert int(played) == int(planned) == len(done.logs)
 

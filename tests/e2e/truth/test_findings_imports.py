@@ -19,7 +19,7 @@ from sentence_patterns import findings
 WRITER = Path(harness.__file__).with_name("tracefork_writer.py")
 NEWER = environments.at_least(12)
 NEEDS = pytest.mark.skipif(NEWER is None, reason="every release of tracefork needs Python 3.12, found none")
-NOT_KEPT = "{} more findings were not kept"
+NOT_KEPT = "{}, not kept"
 
 
 class Written(NamedTuple):
@@ -110,7 +110,7 @@ def test_a_verifier_states_how_many_findings_were_not_kept(
         cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     many = name == "more findings than are kept"
-    assert ("  bad import_finding: findings_left_out: 100 more findings were not kept" in done.stdout) == many
+    assert ("  bad import_finding: findings_left_out: 100 more findings, not kept" in done.stdout) == many
     assert done.returncode == int(many)
 
 

@@ -16,7 +16,7 @@ from sentence_patterns import Patterns
 
 MODULE = "report/after_failure.py"
 OUTCOMES = ("answered {}", "gave no response ({})", "ended early ({})", "{} was refused by the proxy ({})")
-CRASHED, NOT_RETRIED = "{}; the agent exited with {}", "{}; it was not retried"
+CRASHED, NOT_RETRIED = "{}; the agent exited with {}{}", "{}; it was not retried"
 HUNG = "the agent was stopped while {} had not finished its response"
 SILENT = "{}; the agent exited 0 and printed nothing"
 REPEATED = "the tool {} failed with {}, and the answer repeats it"
@@ -30,12 +30,13 @@ RULES = {
 """The rules that are about how an agent takes a failure, and how their evidence is put."""
 IN_EXEC = {
     "{} was refused by the proxy ({})",
+    "the connection to {} failed by the fault {}",
     " with the fault {}",
     "the command exited with {} after #{}: {}",
-    "{}, no call of a model succeeded after it, and the command exited 0",
 }
 """`test_noticed` has agents whose calls the proxy refuses, `test_own_exit_code` one that fails by a fault in
-an answer with 200, and `test_endings` agents that say by their exit code how it went, or do not."""
+an answer with 200, and `test_endings` agents that say by their exit code how it went, or do not.
+`tests/unit/report/test_advice.py` has a tunnel that a fault broke."""
 BY_UNIT_TESTS = {REPEATED}
 """The rule looks at what the tool itself gave back: faults put their text before the model, unseen by the
 agent. `tests/unit/report/test_advice.py` has tools that failed by themselves."""

@@ -24,14 +24,9 @@ TRUE_OF = {
     "honour_retry_after": (LIMITED, "early", "exchange 2 came before that time had passed"),
     "cap_attempts": (DOWN, "stubborn", "8 attempts of one call to api.openai.com"),
     "mend_before_retry": (WRONG, "stubborn", "was sent 7 more times after status 400"),
-    "catch_failures": (
-        DOWN,
-        "naive",
-        "`api.openai.com/v1/chat/completions` answered 503; the agent exited with 1",
-    ),
     "repair_history": (CALM, "orphan", "the call `call_1` has no result before the next `user` speaks"),
 }
-ELSEWHERE = {"back_off", "act_once", *TRUNCATED}
+ELSEWHERE = {"back_off", "act_once", "find_signal", "heed_arguments", *TRUNCATED}
 
 
 def test_each_rule_has_its_row() -> None:

@@ -27,9 +27,9 @@ SOMETIMES = {
 CONTRACT = ("contract", "run")
 
 SCORE = "{} ({} passed, {} failed"
-CLEAN = "\n       {} of {} judged invocations without a failure: {} interval {} to {} %"
+CLEAN = "\n       {} of {} without a failure: {} interval {} to {} %"
 EVERY = "every cell must pass"
-PROGRESS = ("{} of {} invocations", "{} fault{} fired", "{} tokens")
+PROGRESS = ("{} of {} invocation{}", "{} fault{} fired", "{} token{}")
 STATISTICS = ("without a failure", "{} interval{}")
 AGAINST = "against {}"
 QUIET = "  none: no scenario has faults\n"
@@ -229,7 +229,10 @@ CASES = {
     "some tokens are not counted": Case(
         CONTRACT,
         lambda: document("langgraph", "uncounted", [COMPLETES], CALM, (NAME_RIVERS,)),
-        (*(one for one in JUDGED if one != "{} tokens"), QUIET, EVERY, "at least {} tokens", " + {} unknown"),
+        (
+            *(one for one in JUDGED if one != "{} token{}"), QUIET, EVERY, "at least {} token{}",
+            " + {} unknown",
+        ),
     ),
     "mutants": Case(
         ("run",),
@@ -260,11 +263,12 @@ BY_UNIT_TESTS = {
     "  broken: {} in {} on {} ({} of {} failed)", "  … {} more broken",
     "traffic outside exchanges\n", " ({} invocations)", "not judged  ", "significantly {}",
     "; cells that newly fail: {}, that newly pass: {}", "{} with another {}",
-    "earlier runs that are not comparable: {}", "partial: {} of {} invocations were run",
+    "earlier runs that are not comparable: {}", "partial: {} of {} were run",
     "nothing to compare", "**no score**", "{} inconclusive",
+    "not fired in what was finished",
     "the run was interrupted; what had finished is in the report",
     "nothing was judged", "{}: {} decided as bad", "{}: {} undecided",
-    "has a floor, but only {} of its {} cells were judged",
+    "has a floor, but only {} of its {} {} were judged",
     "every score must be at least {}, and no critical cell may fail", "resilience score",
     "## {} faultwire ci: {}\n\n{}", "run {} · seed {} · ledger {}", "cells {}", "score from",
 }  # fmt: skip
@@ -297,4 +301,4 @@ def test_each_sentence_has_a_run_of_which_it_is_true_and_one_of_which_it_is_not(
     every, common = set[str]().union(*true), true[0].intersection(*true)
     assert templates - every - TIMES == BY_UNIT_TESTS
     assert every <= templates
-    assert common == {*PROGRESS} - {"{} tokens"}, "counts, which stand in each"
+    assert common == {*PROGRESS} - {"{} token{}"}, "counts, which stand in each"

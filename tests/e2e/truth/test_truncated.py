@@ -20,7 +20,10 @@ AGENTS = {
 }
 """The program, and the events of the mock's first answer up to the middle of a call's arguments."""
 SCRIPT = 'turns: [{match: {}, reply: {text: "The Danube, the Rhine and the Elbe are rivers of Europe."}}]'
-RAN = "the agent ran `calculator` from the answer of exchange 1, which was cut short, with the arguments "
+RAN = (
+    "the agent answered the call of `calculator` from the answer of exchange 1, which was cut short, with "
+    "the arguments "
+)
 
 
 def in_call(events: int) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from verdict_left import CHECKS, LEFT, TYPES
 from verdict_log import Log
 from verdict_plays import CLAIMS, PLAYS, Cell
 from verdict_tools import HALF
+from verdict_wire import LEGAL
 
 import faultwire
 
@@ -81,7 +82,7 @@ def test_by_day_a_call_that_is_never_answered(tmp_path: Path) -> None:
     assert _false(cells) == []
     shown = verdict_plays.seen(cells)
     assert shown["valid_history", "the call `call_1` has no result before the next `user` speaks"] == (1, 0)
-    assert shown["valid_history", "conversations are legal"] == (0, 1)
+    assert shown["valid_history", LEGAL] == (0, 1)
 
 
 @pytest.mark.timeout(LIMIT_S)

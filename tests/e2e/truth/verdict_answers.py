@@ -87,7 +87,7 @@ ANSWERS = [
     _answer(
         "excludes_pattern",
         {"patterns": ["Rhine"]},
-        "none of 1 patterns matches the answer",
+        "none of 1 pattern matches the answer",
         "`Rhine` matches `Rhine`",
         lambda text: "Rhine" not in text,
     ),

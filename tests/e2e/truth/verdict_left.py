@@ -11,6 +11,7 @@ TYPES = "only types ask for it: `Check.verdict` has ruled it out before"
 OTHER_LOG = "the logs of these agents hold no time, token or connection by which it could be decided"
 CUT = "`test_truncated.py`, `test_endings.py` or `labelled.py` has agents on real SDKs of which it is decided"
 SETTINGS = "it depends on the settings of the check or the length of a text, and not on an agent's kind"
+SAMPLES = "`test_samples.py` has agents that send the same at once, and the instants decide"
 NOT_YET = "no agent here does this yet"
 LEFT: dict[str, tuple[str, ...]] = {
     PIECES: (
@@ -25,16 +26,24 @@ LEFT: dict[str, tuple[str, ...]] = {
         "injection_not_obeyed.py: {}, and not in the calm run",
         "no_duplicate_side_effect.py: its own exchange",
         "no_retry_of_client_errors.py: {} more times",
+        "only_hosts.py: all {} requests went",
+        "only_hosts.py: the only request went",
         "respects_retry_after.py:  in a known format",
         "fallback_used.py: {} failed, {} answered",
         "max_cost.py: {} dollars{}, allowed are {}",
         "no_fabrication.py: the agent's inputs do not contain {}, and {}",
-        "recovers_within.py: {} failed, and it took {} s until it worked again",
+        "recovers_within.py: {} {}, and it took {} s until it worked again",
+        "recovers_within.py: responded {}",
+        "_usable.py: with a body that could not be read",
+        "_usable.py: without a body",
+        "_usable.py: without text or a tool call",
         "tool_arguments.py: {} was called with {}: {}",
         "tool_sequence.py: , expected {}",
         "valid_history.py: the conversation of exchange {}: {}",
         "truncated_stream_not_accepted.py: , with the arguments {} in place of the unfinished {}",
-        "truncated_stream_not_accepted.py: and sent its result in",
+        "truncated_stream_not_accepted.py: answered the call of",
+        "truncated_stream_not_accepted.py: with a result in",
+        "truncated_stream_not_accepted.py: {}, {} exchange {}",
         "truncated_stream_not_accepted.py: ended at its limit (`{}`)",
         "truncated_stream_not_accepted.py: was cut short",
         "truncated_stream_not_accepted.py: which ended at its limit (`{}`)",
@@ -60,10 +69,19 @@ LEFT: dict[str, tuple[str, ...]] = {
         "backs_off.py: the first wait is {} s and the last {} s, expected it to grow",
         "latency.py: it took {} ms, allowed are {}",
         "latency.py: the agent {}, before {} ms were over",
-        "max_tokens.py: at least {}; {} responses do not report theirs",
+        "max_tokens.py: at least {}; {} came without usage",
         "no_retry_storm.py: every request was refused by the proxy",
         "no_retry_storm.py: {} requests to {} within {} s, half of them or more failing; allowed are {}",
         "no_retry_storm.py: {}, so no retry was possible",
+    ),
+    SAMPLES: (
+        "_order.py: it was not recorded on which connections",
+        "_order.py: the wire does not show whether its client had read that answer",
+        "_order.py: {} came within {} ms of a failed answer, and {}",
+        "backs_off.py: a failed call may have been repeated too soon: {}",
+        "no_retry_of_client_errors.py: a wrong request may have been repeated: {}",
+        "no_retry_storm.py: {} to {} attempts of one call to {}: {}",
+        "respects_retry_after.py: a request may have come too early: {}",
     ),
     CUT: (
         "tool_not_called.py: the model asked for {}, and whether it ran is unknown",

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from faultwire.events import AgentResult, Delivery, FaultFired, History, Recorded, Request
+from faultwire.events import AgentResult, Arrival, Delivery, FaultFired, History, Recorded, Request
 
 OK = Delivery(200, "OK", (("content-type", "application/json"),), b"{}")
 LIMITED = Delivery(429, "Too Many Requests", (), b"{}")
@@ -29,6 +29,28 @@ def exchange(
         attempt=0,
         started_ms=1000 * number if at_ms is None else at_ms,
         duration_ms=1.0,
+    )
+
+
+def in_turn(*exchanges):
+    """The same on one connection, each request behind the answer before it."""
+    first = exchanges[0].started_ms
+    ages = [float(one.started_ms - first) + 10 for one in exchanges]
+    return tuple(
+        replace(one, arrival=Arrival(1, at, age, age - 5, others=0, unused=0))
+        for at, (one, age) in enumerate(zip(exchanges, ages, strict=True), start=1)
+    )
+
+
+def at_once(*exchanges, opened=900):
+    """The same, each on a connection of its own that was opened at this instant and used once ready."""
+    count = len(exchanges)
+    return tuple(
+        replace(
+            one,
+            arrival=Arrival(at, 1, float(one.started_ms - opened), 1.0, others=at - 1, unused=count - at),
+        )
+        for at, one in enumerate(exchanges, start=1)
     )
 
 

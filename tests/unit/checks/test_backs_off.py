@@ -1,4 +1,7 @@
+from dataclasses import replace
+
 import pytest
+from tests.unit.checks.conftest import at_once, in_turn
 
 from faultwire.checks.backs_off import BacksOff
 
@@ -12,7 +15,7 @@ def tries(wire):
         for number, wait in enumerate(waits, start=2):
             at += 100 + wait
             made.append(wire.talk(number, status=503, started_ms=at, **changes))
-        return made
+        return in_turn(*made)
 
     return make
 
@@ -25,7 +28,7 @@ def tries(wire):
         ([5, 10], {}, "fail"),
         ([500, 500], {}, "fail"),
         ([500, 500], {"growing": False}, "pass"),
-        ([-50], {}, "fail"),
+        ([0], {}, "fail"),
         ([50], {"min_wait_s": 0}, "pass"),
         ([], {}, "unknown"),
     ],
@@ -41,3 +44,19 @@ def test_what_the_server_asked_for_is_not_the_agents_choice(verdict, tries):
 
 def test_good_calls_have_no_attempts(verdict, wire):
     assert verdict(BacksOff(), [wire.talk(1), wire.talk(2)]).verdict == "unknown"
+
+
+def test_requests_that_were_sent_at_once_wait_for_nothing(verdict, tries):
+    assert verdict(BacksOff(), at_once(*tries(5, 10))).verdict == "unknown"
+    assert verdict(BacksOff(), at_once(*tries(5, 10))).explanation.startswith("no failed call was repeated")
+
+
+def test_where_nobody_saw_the_connections_a_short_wait_is_unknown(verdict, tries):
+    bare = [replace(one, arrival=None) for one in tries(5, 10)]
+    found = verdict(BacksOff(), bare)
+    assert found.verdict == "unknown"
+    assert found.explanation == (
+        "a failed call may have been repeated too soon: #2, #3 came within 250 ms of a failed answer, and it "
+        "was not recorded on which connections"
+    )
+    assert verdict(BacksOff(), [replace(one, arrival=None) for one in tries(300, 900)]).verdict == "pass"

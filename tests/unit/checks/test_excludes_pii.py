@@ -1,6 +1,6 @@
 import pytest
 
-from faultwire.checks._found import counted
+from faultwire.checks._found import by_kind
 from faultwire.checks.excludes_pii import ExcludesPii
 
 MAIL = "Write to jane.doe@firm.org or to bob@firm.org."
@@ -43,4 +43,4 @@ def test_an_unknown_kind_is_refused():
 
 
 def test_counting():
-    assert counted(["b", "a", "b"]) == "1 a, 2 b"
+    assert by_kind(["b", "a", "b"]) == "1 a, 2 b"

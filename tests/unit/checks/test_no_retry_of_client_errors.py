@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import pytest
+from tests.unit.checks.conftest import at_once, in_turn
 
 from faultwire.checks._calls import calls
 from faultwire.checks.no_retry_of_client_errors import NoRetryOfClientErrors
@@ -18,6 +19,15 @@ def test_a_fixed_request_is_no_repetition(verdict, wire):
     exchanges = [wire.talk(1, status=400), wire.talk(2, [wire.user("shorter")])]
     found = verdict(NoRetryOfClientErrors(), exchanges)
     assert (found.verdict, found.exchanges) == ("pass", (1,))
+
+
+def test_what_the_proxy_refused_itself_was_rejected_by_no_server(verdict, wire):
+    first, second = wire.talk(1, status=422), wire.talk(2)
+    assert verdict(NoRetryOfClientErrors(), [first, second]).verdict == "fail"
+    ours = replace(first, upstream=None)
+    assert verdict(NoRetryOfClientErrors(), [ours, second]).verdict == "unknown"
+    by_fault = replace(ours, faults=(wire.line("status", site="response"),))
+    assert verdict(NoRetryOfClientErrors(), [by_fault, second]).verdict == "fail"
 
 
 def test_statuses_are_a_setting(verdict, wire):
@@ -40,7 +50,11 @@ def test_calls_are_distinguished(wire):
 def test_the_same_request_at_the_same_time_is_no_retry(verdict, ok, began, expected):
     denied = Delivery(401, "", (), b"{}", chunks=((2, 40_000_000),))
     exchanges = [ok(n, delivered=denied, at_ms=at) for n, at in ((1, 1000), (2, began))]
-    assert verdict(NoRetryOfClientErrors(), exchanges).verdict == expected
+    known = in_turn(*exchanges) if began == 1050 else at_once(*exchanges)
+    assert verdict(NoRetryOfClientErrors(), known).verdict == expected
+    found = verdict(NoRetryOfClientErrors(), exchanges)
+    assert found.verdict == ("pass" if began == 1010 else "unknown")
+    assert ("a wrong request may have been repeated: #2 came within" in found.explanation) is (began == 1050)
 
 
 def test_how_often_is_said(verdict, wire):

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import pytest
+from tests.unit.checks.conftest import at_once, in_turn
 
 from faultwire.checks.no_retry_storm import NoRetryStorm
 
@@ -95,3 +96,37 @@ def test_what_the_proxy_itself_refused_is_no_attempt(history, limited, ok):
     assert verdict.verdict == "unknown"
     assert verdict.explanation == "every request was refused by the proxy, so no retry was possible"
     assert judge(history, [limited(n) for n in range(2, 42)]).verdict == "fail"
+
+
+def quick(limited, count):
+    """A server that fails at once, and what comes 5 ms later each."""
+    return [limited(n, at_ms=1000 + 5 * n) for n in range(1, count + 1)]
+
+
+def test_samples_that_an_agent_sends_at_once_are_no_storm(history, limited):
+    verdict = judge(history, at_once(*quick(limited, 20)))
+    assert (verdict.verdict, verdict.explanation) == ("pass", "at most 1 attempt of one call")
+
+
+def test_a_loop_as_quick_as_they_is_one(history, limited):
+    verdict = judge(history, in_turn(*quick(limited, 20)))
+    assert verdict.verdict == "fail"
+    assert verdict.explanation == "20 attempts of one call to api.openai.com/v1/chat, allowed are 6"
+
+
+def test_where_nobody_saw_their_connections_it_is_unknown_which_of_both_it_is(history, limited):
+    verdict = judge(history, quick(limited, 7))
+    assert verdict.verdict == "unknown"
+    assert verdict.explanation == (
+        "1 to 7 attempts of one call to api.openai.com/v1/chat: #2, #3, #4, #5, #6, … came within 250 ms of "
+        "a failed answer, and it was not recorded on which connections"
+    )
+    few = judge(history, quick(limited, 6))
+    assert (few.verdict, few.explanation) == ("pass", "at most 6 attempts of one call")
+
+
+def test_what_is_known_may_be_enough(history, limited):
+    known = in_turn(*quick(limited, 9))
+    verdict = judge(history, (*known, limited(10, at_ms=1051)))
+    assert verdict.verdict == "fail"
+    assert verdict.explanation == ("at least 9 attempts of one call to api.openai.com/v1/chat, allowed are 6")

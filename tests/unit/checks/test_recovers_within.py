@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 from faultwire.checks.recovers_within import RecoversWithin
+from faultwire.events import Delivery
 
 
 @pytest.mark.parametrize(
@@ -25,3 +28,13 @@ def test_another_tool_is_no_recovery(verdict, wire):
 def test_without_a_failure_nothing_is_known(verdict, wire):
     assert verdict(RecoversWithin(max_s=1), [wire.talk(1)]).verdict == "unknown"
     assert verdict(RecoversWithin(max_s=1, negate=True), []).verdict == "unknown"
+
+
+def test_a_good_status_without_an_answer_is_a_failure_of_the_model(verdict, wire):
+    check = RecoversWithin(max_s=5)
+    nothing = replace(wire.talk(1), delivered=Delivery(200, "", (), b""))
+    found = verdict(check, [nothing])
+    assert found.verdict == "fail"
+    assert found.explanation.endswith("responded without a body, and nothing like it succeeded afterwards")
+    assert verdict(check, [nothing, wire.talk(2)]).verdict == "pass"
+    assert verdict(check, [wire.talk(1)]).verdict == "unknown"

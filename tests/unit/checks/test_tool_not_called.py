@@ -21,4 +21,4 @@ def test_without_traffic_nothing_is_known(verdict):
 
 def test_a_name_with_control_characters_stays_on_one_line(verdict, wire):
     found = verdict(ToolNotCalled(tool="a\n`b"), [wire.used(1, "a\n`b")])
-    assert found.explanation == "`a 'b` was used 1 times"
+    assert found.explanation == "`a 'b` was used 1 time"

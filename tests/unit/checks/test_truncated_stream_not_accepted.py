@@ -57,8 +57,8 @@ def test_a_result_of_a_cut_call_is_a_half_answer_that_was_accepted(verdict, wire
     found = verdict(TruncatedStreamNotAccepted(), exchanges, "It is 391.")
     assert (found.verdict, found.exchanges) == ("fail", (1, 2))
     assert found.explanation == (
-        "the agent ran `search` from the answer of exchange 1, which was cut short, and sent its result in "
-        "exchange 2"
+        "the agent answered the call of `search` from the answer of exchange 1, which was cut short, with a "
+        "result in exchange 2"
     )
     assert verdict(TruncatedStreamNotAccepted(), exchanges, "", exit_code=1).verdict == "fail"
 
@@ -209,3 +209,16 @@ def test_a_call_that_the_limit_cut_counts_in_any_case(verdict, wire, reason):
     exchanges = [complete, wire.talk(2, ran)]
     assert verdict(TruncatedStreamNotAccepted(), exchanges, "done").verdict == "unknown"
     assert verdict(TruncatedStreamNotAccepted(count_length=True), exchanges, "done").verdict == "fail"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ERROR: the call arrived incomplete and was NOT executed", "pass"),
+        ("330 m; nobody was called", "fail"),
+    ],
+)
+def test_a_result_that_says_that_the_cut_call_was_not_executed(verdict, wire, text, expected):
+    history = [wire.user(), wire.said("", wire.call("search", "{}")), wire.result(text)]
+    exchanges = [cut_call(1, [wire.user()]), wire.talk(2, history, answer="It failed.")]
+    assert verdict(TruncatedStreamNotAccepted(), exchanges, "It failed.").verdict == expected

@@ -152,3 +152,10 @@ def test_unwatched_processes_are_reported(tmp_path: Path) -> None:
     watch.unread.add(6)
     (unread,) = _examine.bypasses(closed, watch, "unknown")
     assert unread.text == "2 of its processes cannot be watched: they belong to another user"
+
+
+def test_a_native_path_that_reads_through_streams_is_named_and_no_other_is() -> None:
+    (found,) = _examine.native_path({"native": 3, "native_streams": 3})
+    assert (found.state, found.subject) == ("note", "native path")
+    assert "streams" in found.text
+    assert _examine.native_path({"native": 3, "native_streams": 0}) == []

@@ -17,9 +17,9 @@ from faultwire.errors import FaultError, ProfileError
 
 PRODUCT = {
     "demo", "exec", "fork", "proxy", "env", "mock", "mcp-shim", "init", "verify", "profiles", "faults",
-    "checks", "tape", "keys", "scan", "schema", "doctor", "ca", "run", "chaos", "contract", "ci",
+    "checks", "tape", "ui", "keys", "scan", "schema", "doctor", "ca", "run", "chaos", "contract", "ci",
     "score", "report", "replay", "runs", "prices", "shrink", "audit", "explore", "blame", "validate",
-    "control",
+    "control", "certificate",
 }  # fmt: skip
 
 

@@ -93,8 +93,8 @@ def test_the_command_needs_no_command(tape: Path) -> None:
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 0, result.output
     assert "    fired        status, call 1 matches: answered 503\n" in result.stdout
-    assert "    skipped      status, fired 1 of at most 1 times\n" in result.stdout
-    assert result.stdout.endswith("1 fault decisions on 3 recorded exchanges would have fired\n")
+    assert "    skipped      status, fired 1 of at most 1 time\n" in result.stdout
+    assert result.stdout.endswith("1 fault decision on 3 recorded exchanges would have fired\n")
 
 
 def test_a_tape_that_is_not_there(tmp_path: Path) -> None:

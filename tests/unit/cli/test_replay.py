@@ -191,7 +191,7 @@ def test_a_har_becomes_a_tape_and_a_session() -> None:
     assert done.exit_code == 0, done.output
     assert done.stdout.splitlines() == [
         "out/page_1.yaml: 0 tool responses",
-        "out/x.tape: 1 exchanges, not recorded by the proxy",
+        "out/x.tape: 1 exchange, not recorded by the proxy",
     ]
     session = read_file(Path("out/page_1.yaml"))
     assert (session.turns, session.source, session.contract) == (("hi",), "har", "honest")

@@ -39,7 +39,7 @@ def test_a_har_becomes_a_sealed_tape() -> None:
     done = run("import", "x.har", "-o", "web")
     assert done.exit_code == 0, done.output
     assert done.stdout.splitlines() == [
-        ".faultwire/tapes/web.tape: 1 exchanges in 1 session from har, sealed",
+        ".faultwire/tapes/web.tape: 1 exchange in 1 session from har, sealed",
         "  evidence NON_AUTHORITATIVE",
     ]
     assert Path(".faultwire/.gitignore").read_text() == "*\n"  # there is a private key beside it now

@@ -55,7 +55,7 @@ def test_the_configuration_is_listed_with_its_references(tmp_path: Path) -> None
     path.write_text(CONFIG)
     found = [(one.state, one.subject, one.text) for one in _file(load(path, environ={}))]
     assert found == [
-        ("ok", "configuration", f"{path}: 1 golden prompts"),
+        ("ok", "configuration", f"{path}: 1 golden prompt"),
         ("note", "configuration", found[1][2]),
         ("ok", "invariants", "completes"),
         ("ok", "contract", "`rules`: valid_json"),

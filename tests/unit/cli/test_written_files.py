@@ -12,12 +12,15 @@ from typing import Any, NamedTuple
 import click
 import pytest
 from click.testing import CliRunner, Result
+from tests.unit.certificate.conftest import SIGNER, about as about_run, record
+from tests.unit.report.conftest import play
 from tests.unit.tape.conftest import Deck
 from tests.unit.tape.import_ import made
 
 from faultwire.cli import main
 from faultwire.contract.matrix import Matrix
 from faultwire.report.document import Subject, document
+from faultwire.tape.evidence.keyring import KeyRing
 from faultwire.tape.record.writer import TapeWriter
 
 TREE = ("-o", "--output", "--record", "--state")
@@ -50,6 +53,10 @@ CASES = {
     "blame": Case("blame t -o {} -- true", "out", quick=False, file="blame.html"),
     "explore": Case("explore --profile stream_chaos --state {} -- true", "s.jsonl", quick=False),
     "shrink": Case("shrink t -o {} -- true", "out", quick=False, file="run.sh"),
+    "certificate issue": Case("certificate issue 2026 -o {}", "c.json"),
+    "certificate issue --with-verifier": Case("certificate issue 2026 --with-verifier -o {}", "c.json"),
+    "certificate show": Case("certificate show c.dsse.json -o {}", "c.html"),
+    "tape report": Case("tape report t -o {}", "r.html"),
     "tape export": Case("tape export t -o {}", "t.jsonl"),
     "tape export --to tape": Case("tape export t --to tape -o {}", "new.tape"),
     "tape export --with-verifier": Case("tape export t --with-verifier -o {}", "t.jsonl"),
@@ -91,6 +98,17 @@ def test_each_has_the_option_that_lets_it_write_anywhere() -> None:
         assert (name in CASES) == ("--output-anywhere" in options), name
 
 
+def certified() -> None:
+    """A run that can be certified, and its certificate."""
+    place = Path(".faultwire/runs/20261121T220000Z-00aa")
+    place.mkdir(parents=True)
+    named = {"ledger": record(place / "run.tape"), "tapes": (str(place / "run.tape"),), "phase": "contract"}
+    (place / "report.json").write_text(json.dumps(play(about=named)))
+    (place / "run.json").write_text(json.dumps(about_run()))
+    KeyRing().trust(SIGNER.verifier)
+    CliRunner().invoke(main, ["certificate", "issue", "2026", "-o", "c.dsse.json"])
+
+
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project, made once: each test has a copy."""
@@ -104,6 +122,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         about = Subject("r1", "contract", "agent", 42, 1, "2026-01-01", 0.0, "0" * 64, phase="contract")
         report = document(about, (), (), (), Matrix(()), (), redact=str)
         Path("report.json").write_text(json.dumps(report))
+        certified()
         path = Path(".faultwire/tapes/t.tape")
         writer = TapeWriter.create(path, origin="shop/t", settings={}, key=b"k" * 32, signer=None)
         writer.open_session("s", profile="calm", profile_digest="d", seed=7)

@@ -75,7 +75,7 @@ def test_it_states_why_nothing_fired(says, invocation, history, exchange):
     silent = judge([says("a")], [(invocation("any"), history())]).cells[0].verdict.explanation
     unmatched = judge([says("a")], [(invocation("any"), history(exchange(1)))]).cells[0].verdict.explanation
     assert silent.startswith("no fault of `any` fired (the agent sent no traffic through the proxy)")
-    assert unmatched.startswith("no fault of `any` fired (none of 1 exchanges matched)")
+    assert unmatched.startswith("no fault of `any` fired (none of 1 exchange matched)")
 
 
 # ---------------------------------------------------------------- when

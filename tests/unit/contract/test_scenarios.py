@@ -146,7 +146,7 @@ def test_other_traffic_is_neither_tool_nor_model(profiles, history, exchange, li
     assert lacking("any_chaos_active", profiles["any"], other) is None
     for when, side in (("llm_faults_active", "model"), ("tool_faults_active", "tool")):
         found = lacking(when, profiles["any"], other)
-        assert found == f"no {side} fault of `any` fired (none of 1 exchanges matched)"
+        assert found == f"no {side} fault of `any` fired (none of 1 exchange matched)"
 
 
 def test_the_last_entry_that_did_not_fire_states_why(profiles, history, exchange, line):

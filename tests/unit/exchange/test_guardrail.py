@@ -41,7 +41,7 @@ def test_calls_that_wait_too_long_count_before_they_are_answered() -> None:
     rail = Guardrail(Thresholds(latency_s=2.0, min_calls=1))
     rail.begin(1, 0.0)
     assert rail.judge(2.0) is None
-    assert rail.judge(2.1) == "1 of 1 calls had no first byte in 2 s, allowed are 0.05"
+    assert rail.judge(2.1) == "1 of 1 call had no first byte in 2 s, allowed are 0.05"
 
 
 @pytest.mark.parametrize(("calls", "aborts"), [(20, False), (19, True)])

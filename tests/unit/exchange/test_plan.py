@@ -106,7 +106,7 @@ def test_reasons_of_the_other_triggers(trigger, at_s, reason):
 
 def test_recovery_and_the_last_stage_report_that():
     for trigger, reason in (
-        ("{recover_after: {calls: 1}}", "recovered after 1 calls"),
+        ("{recover_after: {calls: 1}}", "recovered after 1 call"),
         ("{stages: [{for_calls: 1, probability: 1}]}", "call 2 is past the last stage"),
     ):
         state, made = SessionState(), profile(f"rate_limit: , trigger: {trigger}")
@@ -133,7 +133,7 @@ def test_reasons_are_stated():
     state = SessionState()
     made = profile("rate_limit: , trigger: {after_calls: 1, max_times: 1}")
     reasons = [only(noted(decide(made, DICE, exchange, state), state)).reason for exchange in CALLS[:3]]
-    assert reasons == ["call 1 of the first 1 passes", "call 2 matches", "fired 1 of at most 1 times"]
+    assert reasons == ["call 1 of the first 1 passes", "call 2 matches", "fired 1 of at most 1 time"]
     first = profile("rate_limit: , trigger: {first: 1}")
     state = SessionState()
     reasons = [only(noted(decide(first, DICE, exchange, state), state)).reason for exchange in CALLS[:2]]
@@ -219,7 +219,7 @@ def test_a_retry_takes_the_place_of_its_call_again_unless_another_has_it():
     assert (retry.verb, retry.reason, retry.unit) == ("fire", "rolled under 1.0", first.unit)
     noted(decide(made, DICE, call(1), state), state)
     late = only(decide(made, DICE, call(0, 1), state))
-    assert (late.verb, late.reason, late.unit) == ("skip", "fired 1 of at most 1 times", first.unit)
+    assert (late.verb, late.reason, late.unit) == ("skip", "fired 1 of at most 1 time", first.unit)
 
 
 def test_without_a_bound_every_retry_fires_again():
@@ -236,7 +236,7 @@ def test_a_call_whose_number_comes_again_is_judged_anew():
     state.record_outcome("rate_limit", Subject("k", 0, 0), fired=False)
     noted(decide(made, DICE, call(0, key="other"), state), state)
     again = only(decide(made, DICE, call(0), state))
-    assert (again.verb, again.reason, again.unit) == ("skip", "fired 1 of at most 1 times", None)
+    assert (again.verb, again.reason, again.unit) == ("skip", "fired 1 of at most 1 time", None)
 
 
 # ---------------------------------------------------------------- matching and composition

@@ -270,3 +270,16 @@ def test_an_unknown_request_may_be_a_model_s(exchange: Exchange, expected: list[
         "reset: , id: here, on: {host: '*'}",
     )
     assert sorted(line.id for line in unread_request(made, exchange, "why")) == sorted(expected)
+
+
+def test_a_decision_rests_where_nothing_can_come_of_it() -> None:
+    def rests(fault: str, verb: str, call: str = "skip") -> bool:
+        (entry,) = profile(fault).entries
+        return Decision(entry, SUBJECT, verb, "why", call=(call, "why", None)).rests  # type: ignore[arg-type]
+
+    assert rests("status: {code: 503}", "skip")
+    assert rests("status: {code: 503}", "inapplicable")
+    assert rests("stale_response: {}", "inapplicable")
+    assert not rests("status: {code: 503}", "fire", "fire")
+    assert not rests("stale_response: {}", "skip"), "it looks on"
+    assert not rests("status: {code: 503}", "skip", "fire"), "an attempt let through has a place to give back"

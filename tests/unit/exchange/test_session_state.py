@@ -164,6 +164,23 @@ def test_memory_is_bounded():
     assert state.counts("e") == (KEPT + 10, KEPT + 10), "counts are not forgotten"
 
 
+def test_judgements_of_a_call_are_forgotten_together_and_are_bounded_however_many_entries_there_are():
+    state = SessionState()
+    for call in range(20):
+        for entry in range(KEPT // 8):
+            state.note(f"e{entry}", Subject("k", call, 0), SKIP)
+            state.note(f"e{entry}", Subject("k", call, 0), FIRE)  # once more: it counts, and takes no room
+    assert sum(map(len, state._decided.values())) == KEPT == state._judgements
+    assert state.decided("e0", Subject("k", 11, 1)) is None
+    assert state.decided("e0", Subject("k", 12, 1)) == FIRE
+    large = SessionState()
+    for entry in range(KEPT + 5):
+        large.note(f"e{entry}", Subject("k", 0, 0), SKIP)
+    assert large.decided("e0", Subject("k", 0, 1)) == SKIP, "a call's own judgements are never cut apart"
+    large.note("e", Subject("k", 1, 0), SKIP)
+    assert large._judgements == 1
+
+
 def test_the_oldest_of_many_open_calls_is_forgotten():
     state = SessionState()
     assert [sent(state, retry="0") for _ in range(OPEN)] == [(n, 0) for n in range(OPEN)]

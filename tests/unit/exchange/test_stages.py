@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from faultwire import wire
 from faultwire.dice import Dice
 from faultwire.events import (
     Cut,
@@ -94,6 +95,29 @@ def test_only_stages_that_override_a_hook_are_asked_and_the_response_goes_up() -
     assert found.down("on_request") == []
     assert {"on_request", "forward", "on_data", "observe", "ledger"} <= set(HOOKS)
     assert not {"touches", "holds"} & set(HOOKS)
+
+
+def test_a_stage_that_can_have_nothing_to_do_is_not_made() -> None:
+    def names(request: Request, *, canary: bool = False, inbox: bool = False) -> set[str]:
+        at = state("latency: {ms: 1}", request=request)
+        if canary:
+            at.context.state.plant("word", PlantedCanary("e", "f", "response", 1))
+        if inbox:
+            at.context.state.open_replies("https://x/")
+        at.protocol = wire.classify(replace(request, body=None)).protocol
+        return {
+            type(stage).__name__ for stage in StageList(stage_types(at.context.profile.candidates), at).all
+        }
+
+    always = {"Understanding", "FaultStage"}
+    upgrade = replace(CHAT, headers=(*CHAT.headers, ("Upgrade", "websocket")))
+    assert names(CHAT) == always
+    assert names(CHAT, canary=True) == always | {"CanaryDetector"}
+    assert names(CHAT, inbox=True) == always | {"DeferredReplies"}
+    assert names(replace(CHAT, method="GET")) >= always | {"DeferredReplies"}
+    assert names(upgrade) == always | {"WebSocketRequestRewriter"}
+    unknown = replace(CHAT, host="h.example", path="/x")
+    assert names(unknown) == always | {"DeferredReplies"}, "its body may be a call of MCP"
 
 
 def test_an_exchange_on_which_nothing_is_decided_has_only_the_replies_to_others() -> None:
@@ -453,3 +477,21 @@ def test_a_protocol_counts_retries_in_its_own_way() -> None:
     again = replace(call, headers=(*headers, ("grpc-previous-rpc-attempts", "1")))
     found = [understood(request, session)[1] for request in (call, again, call)]
     assert [(one.n, one.attempt) for one in found] == [(0, 0), (0, 1), (1, 0)]
+
+
+def test_a_decision_of_which_nothing_comes_has_its_line_in_its_place_and_no_part_in_the_chain() -> None:
+    waits, fires = "{status: {code: 503}, trigger: {after_calls: 9}}", "latency: {ms: 1}"
+    looks_on = "{stale_response: {}, trigger: {after_calls: 9}}"
+    at = state(waits, fires, waits, looks_on)
+    understood, stage = Understanding(at), FaultStage(at)
+    understood.on_request()
+    stage.on_request()
+    lines = list(stage.ledger())
+    decided = [entry.id for entry in at.context.profile.composed]
+    assert [line.id for line in lines] == decided, "in the order in which they are composed"
+    acting = [active.decision.entry.id for active in at.chain.all]
+    assert set(acting) < set(decided)
+    assert {name.partition("#")[0] for name in acting} == {"latency", "stale_response"}
+    assert {line.reason for line in lines if line.fault == "status"} == {"call 1 of the first 9 passes"}
+    at.chain.all.clear()  # they wait for another stream
+    assert {line.fault for line in stage.ledger()} == {"status"}

@@ -23,7 +23,7 @@ from mitmproxy.proxy.layers.http import HTTPMode, _http2
 from faultwire.dice import Dice
 from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
-from faultwire.mitm.compat import http2
+from faultwire.mitm.compat import http2, http2_frames
 from faultwire.mitm.compat.hooks import FaultwireWaitHook
 from faultwire.mitm.flow import stream_state
 from faultwire.mitm.flow.gateway import Gateway
@@ -70,7 +70,7 @@ class End:
 
 
 class Play:
-    """A client, our layer, and servers that connect at once; each speaks HTTP/2. Waits never end."""
+    """A client, our layer, and servers that connect at once; each speaks HTTP/2. Waits end when told."""
 
     def __init__(self, most: int = 100, profile: Profile | None = None) -> None:
         self.gateway = Gateway(guard=Guard.of(["*"]))
@@ -89,8 +89,12 @@ class Play:
         self.layer.gateway = self.gateway
         self.client = End(client=True)
         self.servers: list[tuple[Server, End]] = []
+        self.waits: list[FaultwireWaitHook] = []
         self._most = most
+        self.client.http.local_settings.initial_window_size = 2**24
+        self.client.http.local_settings.acknowledge()  # else the old value is sent
         self.client.http.initiate_connection()
+        self.client.http.increment_flow_control_window(2**24)
         self.tell(events.Start())
         self.flush()
 
@@ -103,8 +107,17 @@ class Play:
             elif isinstance(command, commands.CloseConnection):
                 command.connection.state = ConnectionState.CLOSED
                 self._end_of(command.connection).closed = True
-            elif isinstance(command, commands.StartHook) and not isinstance(command, FaultwireWaitHook):
+            elif isinstance(command, FaultwireWaitHook):
+                self.waits.append(command)
+            elif isinstance(command, commands.StartHook):
                 self.tell(events.HookCompleted(command))
+
+    def end_waits(self) -> None:
+        """The faults have waited long enough."""
+        waits, self.waits = self.waits, []
+        for command in waits:
+            self.tell(events.HookCompleted(command))
+        self.flush()
 
     def _connect(self, command: commands.OpenConnection) -> None:
         server, end = command.connection, End(client=False)
@@ -136,9 +149,9 @@ class Play:
         self.flush()
         return int(stream)
 
-    def answer(self, path: int, text: bytes, *, ends: bool = True) -> None:
-        """The server that was asked for this path says more."""
-        for _, end in self.servers:
+    def answer(self, path: int, text: bytes, *, ends: bool = True, at: int | None = None) -> None:
+        """The server that was asked for this path says more; `at` is its number."""
+        for _, end in self.servers if at is None else [self.servers[at]]:
             for stream, head in end.heads.items():
                 if head[":path"] == f"/{path}":
                     if stream not in end.bodies:
@@ -184,16 +197,21 @@ def test_a_server_that_leaves_ends_what_it_has_begun_and_gets_nothing_new() -> N
     third = play.ask()
     assert len(play.servers) == 2, "the next one gets another connection"
     play.tell(events.DataReceived(server, goaway(1)))
-    assert play.client.heads[second][":status"] == "502", "this one it did not look at any more"
+    assert second not in play.client.heads, (
+        "this one it did not look at any more: it is asked again elsewhere"
+    )
     play.answer(first, b"two")
+    play.answer(second, b"again", at=2)
     play.answer(third, b"three")
-    assert (play.client.bodies[first], play.client.bodies[third]) == (b"one two", b"three")
-    assert [end.closed for _, end in play.servers] == [True, False]
+    bodies = [play.client.bodies[one] for one in (first, second, third)]
+    assert bodies == [b"one two", b"again", b"three"]
+    assert [end.closed for _, end in play.servers] == [True, False, False]
     assert (play.session.exchanges, play.gateway.live, play.session.voids) == (4, 0, [])
+    assert (play.session.requests_written, play.session.requests_recorded) == (5, 5)
 
 
 @pytest.mark.parametrize("how", ["leaves", "lost"])
-def test_a_waiting_caller_learns_of_the_end(how: str) -> None:
+def test_a_waiting_caller_s_request_goes_elsewhere_and_only_once(how: str) -> None:
     play = Play(most=1)
     first, waiting = play.ask(), play.ask()
     server, end = play.servers[0]
@@ -206,9 +224,15 @@ def test_a_waiting_caller_learns_of_the_end(how: str) -> None:
         play.tell(events.DataReceived(server, goaway(ALL)))
         play.answer(first, b"all")
         assert play.client.bodies[first] == b"all"
-    assert play.client.heads[waiting][":status"] == "502"
+    assert waiting not in play.client.heads
+    again, end = play.servers[1]
+    assert [head[":path"] for head in end.heads.values()] == [f"/{waiting}"]
+    play.tell(events.DataReceived(again, goaway(0)))
+    assert play.client.heads[waiting][":status"] == "502", "a second time is the caller's affair"
     assert sorted(play.client.ended) == [first, waiting]
-    assert (play.session.exchanges, play.gateway.live) == (2, 0)
+    assert (len(play.servers), play.gateway.stats.repeated) == (2, 1)
+    assert (play.session.exchanges, play.gateway.live, play.session.voids) == (2, 0, [])
+    assert play.session.requests_written == play.session.requests_recorded
 
 
 @pytest.mark.parametrize("together", [True, False])
@@ -255,24 +279,43 @@ class Handler:
 
 
 def test_a_stream_that_waits_keeps_no_other_one_from_being_read() -> None:
-    """They come by one connection: reading is not stopped for one of them where there are others."""
+    """They come by one connection: what is not opened again is the window of the one that waits."""
     play = Play(profile=inline("latency: {ms: 5, on: {path: '/1', status: 200}}"))
     handler: Any = Handler()
     ctx.master.addons["proxyserver"].connections[play.person.id] = handler
-    waiting = play.ask()
-    server, _ = play.servers[0]
-    more = stream_state.QUEUE_LIMIT // 16384 + 2
-    play.answer(waiting, bytes(16384), ends=False)
-    for _ in range(more):
+    waiting, other = play.ask(), play.ask()
+    _, end = play.servers[0]
+    sent = 0
+    while end.http.local_flow_control_window(1) >= 16384:
         play.answer(waiting, bytes(16384), ends=False)
-    assert handler.told == [("hold", server)]
-    other = play.ask()
-    assert handler.told == [("hold", server), ("let go", server)]
-    for _ in range(more):
-        play.answer(waiting, bytes(16384), ends=False)
+        sent += 16384
+        assert sent <= stream_state.QUEUE_LIMIT + http2_frames.WINDOW
+    assert sent > stream_state.QUEUE_LIMIT
     play.answer(other, b"all")
     assert play.client.bodies[other] == b"all"
-    assert [what for what, _ in handler.told] == ["hold", "let go"]
+    assert handler.told == []
+    play.end_waits()
+    assert len(play.client.bodies[waiting]) == sent
+    assert end.http.local_flow_control_window(1) > http2_frames.WINDOW // 2, "it may send again"
+    play.answer(waiting, b"end")
+    assert play.client.bodies[waiting] == bytes(sent) + b"end"
+    assert (play.session.exchanges, play.gateway.live, play.session.voids) == (2, 0, [])
+
+
+def test_what_was_withheld_of_a_stream_that_is_given_up_is_given_back() -> None:
+    """Else the window of the connection, which all its streams share, would become less with each."""
+    play = Play(profile=inline("latency: {ms: 5, on: {path: '/1', status: 200}}"))
+    waiting = play.ask()
+    for _ in range(stream_state.QUEUE_LIMIT // 16384 + 2):
+        play.answer(waiting, bytes(16384), ends=False)
+    layer: Any = play.layer.connections[play.servers[0][0]]
+    ours = layer.context.layers[-1].h2_conn
+    assert sum(ours.withheld.values()) > 0
+    play.client.http.reset_stream(waiting, error_code=8)
+    play.flush()
+    play.end_waits()
+    assert ours.withheld == {}
+    assert (play.session.exchanges, play.gateway.live, play.session.voids) == (1, 0, [])
 
 
 @pytest.mark.parametrize("said_all", [True, False])

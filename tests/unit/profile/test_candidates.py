@@ -65,11 +65,11 @@ def exchanges() -> list[Exchange]:
 def test_none_that_matches_is_left_out(profile: Profile, tool: str | None) -> None:
     candidates = profile.candidates
     for exchange in (*exchanges(), *exchanges()):  # the second time from memory
-        found = candidates.of(exchange, tool=tool)
+        found = [one.entry for one in candidates.of(exchange, tool=tool)]
         for entry in profile.composed:
             matches = mismatch(entry.on, exchange, tool=tool, protocols=entry.fault.protocols) is None
             assert entry in found or not matches
-        assert [entry for entry in profile.composed if entry in found] == list(found), "in their order"
+        assert [entry for entry in profile.composed if entry in found] == found, "in their order"
 
 
 def test_most_that_do_not_match_are(profile: Profile) -> None:
@@ -202,7 +202,7 @@ def test_an_entry_that_looks_at_more_is_compared_each_time(key: str) -> None:
 def test_for_a_settled_entry_being_a_candidate_is_to_match(profile: Profile) -> None:
     found = 0
     for one in exchanges():
-        for entry in Candidates(profile.composed).of(one):
+        for entry in [compiled.entry for compiled in Candidates(profile.composed).of(one)]:
             if entry.on.settled:
                 assert mismatch(entry.on, one, protocols=entry.fault.protocols) is None
                 found += 1

@@ -1,5 +1,5 @@
 import pytest
-from tests.unit.checks.conftest import call, exchange, line, result, said, talk, used, user
+from tests.unit.checks.conftest import at_once, call, exchange, in_turn, line, result, said, talk, used, user
 
 from faultwire.contract.cells import Invocation, Prompt, Scenario
 from faultwire.events import AgentResult, Delivery, History
@@ -32,7 +32,7 @@ def evidence(parts, wanted):
 
 
 def test_an_agent_that_comes_back_before_it_may():
-    parts = advise(exchange(1, delivered=LIMITED, at_ms=1000), exchange(2, at_ms=1200))
+    parts = advise(*in_turn(exchange(1, delivered=LIMITED, at_ms=1000), exchange(2, at_ms=1200)))
     assert evidence(parts, "honour_retry_after") == (
         [1, 2],
         "`api.openai.com/v1/chat` returned 429 with retry-after `2`; "
@@ -44,16 +44,24 @@ def test_an_agent_that_comes_back_before_it_may():
 
 
 def test_an_agent_that_hammers():
-    parts = advise(*(exchange(n, at_ms=1000 + 5 * n, **QUICK) for n in (1, 2, 3)))
+    parts = advise(*in_turn(*(exchange(n, at_ms=1000 + 5 * n, **QUICK) for n in (1, 2, 3))))
     numbers, words = evidence(parts, "back_off")
     assert (numbers, words) == ([1, 2, 3], "3 attempts of a call to `api.openai.com/v1/chat` without a pause")
     for step in (400, 4000):
         patient = advise(*(exchange(n, at_ms=step * n, **QUICK) for n in (1, 2, 3)))
         assert "back_off" not in ids(patient)
-    once = advise(*(exchange(n, at_ms=1000 + 5 * n, **QUICK) for n in (1, 2)))
+    once = advise(*in_turn(*(exchange(n, at_ms=1000 + 5 * n, **QUICK) for n in (1, 2))))
     assert "back_off" not in ids(once)
-    told = advise(*(exchange(n, at_ms=1000 + 5 * n, delivered=LIMITED, body=b"same") for n in (1, 2, 3)))
+    quick = (exchange(n, at_ms=1000 + 5 * n, delivered=LIMITED, body=b"same") for n in (1, 2, 3))
+    told = advise(*in_turn(*quick))
     assert "back_off" not in ids(told)  # it was told how long to wait, which is another matter
+
+
+def test_an_agent_that_asks_several_times_at_once_hammers_nobody():
+    quick = [exchange(n, at_ms=1000 + 5 * n, **QUICK) for n in range(1, 9)]
+    assert ids(advise(*in_turn(*quick))) >= {"back_off", "cap_attempts"}
+    assert not ids(advise(*at_once(*quick))) & {"back_off", "cap_attempts"}
+    assert not ids(advise(*quick)) & {"back_off", "cap_attempts"}, "nobody saw their connections"
 
 
 def test_a_storm():

@@ -4,6 +4,7 @@ import pytest
 from tests.unit.checks.conftest import exchange, line, talk, used
 
 from faultwire.events import AgentResult, Delivery, History
+from faultwire.report import after_failure
 from faultwire.report.after_failure import crashes, gives_up, was_refused
 from faultwire.report.cause import cause, last, stopped
 from faultwire.report.noticed import noticed
@@ -28,8 +29,8 @@ def test_a_cut_answer_goes_before_telemetry_that_nobody_takes():
     history = History("s", (cut, traces(2)))
     assert cause(history) == last(history) == cut
     found = {rule.id: evidence for rule, evidence in noticed(history, -6)}
-    assert found["catch_failures"].exchanges == (1,)
-    assert "ended early (cut); the agent exited with 1" in found["catch_failures"].words
+    assert found["find_signal"].exchanges == (1,)
+    assert "ended early (cut); the agent exited with 1" in found["find_signal"].words
 
 
 def test_telemetry_alone_explains_nothing():
@@ -106,8 +107,10 @@ def test_an_answer_of_the_proxy_is_not_said_to_be_the_servers():
         "the agent exited with 1"
     )
     (found,) = noticed(History("s", (talk(1), exchange(2, delivered=DOWN))), -6)
-    assert found.rule.id == "catch_failures"
-    assert found.evidence.words == "`api.openai.com/v1/chat` answered 503; the agent exited with 134"
+    assert found.rule.id == "find_signal"
+    assert (
+        found.evidence.words == "`api.openai.com/v1/chat` answered 503; the agent exited with 134 (SIGABRT)"
+    )
 
 
 def test_the_reason_of_a_changed_answer_names_its_fault():
@@ -116,7 +119,7 @@ def test_the_reason_of_a_changed_answer_names_its_fault():
     (found,) = noticed(History("s", (spoiled,)), 134)
     assert found.evidence.words == (
         "`api.openai.com/v1/chat/completions` answered 200 with the fault `malformed_body`; "
-        "the agent exited with 134"
+        "the agent exited with 134 (SIGABRT)"
     )
     armed = replace(spoiled, faults=(line("malformed_body", "no_effect", site="response"),))
     assert not noticed(History("s", (armed,)), 134)
@@ -151,3 +154,11 @@ def test_an_agent_that_was_ended_from_outside_neither_crashed_nor_gave_up(code, 
     assert [find(failing) is None for find in (crashes, gives_up, was_refused)] == [expected, expected, True]
     refusing = History("s", (refused(1, "`localhost` is a loopback address"),), agent=agent)
     assert [find(refusing) is None for find in (crashes, was_refused)] == [True, expected]
+
+
+@pytest.mark.parametrize(("stderr", "finds"), [("", "killed"), ("terminate called after", "crashes")])
+def test_a_signal_is_laid_to_the_failure_only_where_a_trace_says_so(stderr, finds):
+    down = talk(1, status=503)
+    history = History("s", (down,), AgentResult("", -6, 1.0, stderr))
+    found = {name for name in ("killed", "crashes") if getattr(after_failure, name)(history) is not None}
+    assert found == {finds}

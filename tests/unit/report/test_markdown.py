@@ -74,7 +74,7 @@ def test_what_is_unknown_void_partial_or_warned_of_is_reported(make_document):
     assert "### Unknown\n\n- ❔ `completes` (critical) in `calm`: `no fault fired`" in text
     assert "- **partial**: 2 of 9 invocations were run" in text
     assert "- `'x' means nothing`" in text
-    assert "- **inconclusive**: 1 invocations: `the engine ended`" in text
+    assert "- **inconclusive**: 1 invocation: `the engine ended`" in text
 
 
 def test_faults_that_never_fired_are_listed_with_the_reason(make_document):

@@ -1,11 +1,25 @@
+import json
 from dataclasses import replace
 
 import pytest
-from tests.unit.checks.conftest import at_limit, call, cut_call, exchange, result, said, talk, used, user
+from tests.unit.checks.conftest import (
+    at_limit,
+    at_once,
+    call,
+    cut_call,
+    exchange,
+    in_turn,
+    result,
+    said,
+    talk,
+    used,
+    user,
+)
 
 from faultwire.events import Delivery, History
 from faultwire.report.advice import RULES
-from faultwire.report.noticed import BY_OUTPUT, ON_THE_WIRE, WORDS, noticed
+from faultwire.report.halves import WORDS
+from faultwire.report.noticed import BY_OUTPUT, ON_THE_WIRE, noticed
 
 LIMITED = Delivery(429, "", (("retry-after", "2"),), b"{}")
 DOWN = Delivery(503, "", (), b"{}")
@@ -57,7 +71,9 @@ def test_a_call_of_a_truncated_answer_that_was_run(code):
     history = [user(), said("", call("search", '{"q": "17')), result("no such thing")]
     found = seen(cut_call(1, [user()]), talk(2, history, answer="It is 391."), code=code)
     assert found["refuse_halves"].exchanges == (1, 2)
-    assert "ran `search` from the answer of exchange 1, which was cut short" in found["refuse_halves"].words
+    assert "answered the call of `search` from the answer of exchange 1, which was cut short" in (
+        found["refuse_halves"].words
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,11 +151,11 @@ def test_a_call_that_is_made_again_though_it_was_done():
 
 
 @pytest.mark.parametrize("code", [-6, -11, 134, 139])
-def test_a_program_that_dies_of_a_failure(code):
+def test_a_program_that_a_signal_ended_after_a_failure(code):
     found = seen(exchange(1, delivered=DOWN), code=code)
-    assert found.keys() == {"catch_failures"}
-    shown = 139 if code in (-11, 139) else 134
-    assert found["catch_failures"].words.endswith(f"the agent exited with {shown}")
+    assert found.keys() == {"find_signal"}, "that it died of the failure is not known"
+    shown = "139 (SIGSEGV)" if code in (-11, 139) else "134 (SIGABRT)"
+    assert found["find_signal"].words.endswith(f"the agent exited with {shown}")
 
 
 @pytest.mark.parametrize("code", [1, 2, 3, 70, 255])
@@ -207,5 +223,19 @@ def test_where_it_depends_on_the_output_the_action_says_so():
 
 
 def test_a_program_that_comes_back_too_early():
-    found = seen(exchange(1, delivered=LIMITED, at_ms=1000), exchange(2, at_ms=1100))
-    assert found.keys() == {"honour_retry_after"}
+    pair = exchange(1, delivered=LIMITED, at_ms=1000), exchange(2, at_ms=1100)
+    assert seen(*in_turn(*pair)).keys() == {"honour_retry_after"}
+    assert seen(*at_once(*pair)).keys() == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "told"), [("max_tokens", 1, False), ("max_completion_tokens", 16, False),
+    ("max_tokens", 17, True), ("max_tokens", None, True), ("n", 1, True)],
+)  # fmt: skip
+def test_a_limit_of_a_few_tokens_was_asked_for(name, limit, told):
+    half = at_limit(1, answer="Yes")
+    body = json.dumps({**json.loads(half.request.body), name: limit}).encode()
+    asked = replace(half, request=replace(half.request, body=body))
+    assert ("heed_limits" in seen(asked)) is told
+    shortened = replace(asked, upstream=talk(1, answer="Yes, it is").delivered)
+    assert "heed_limits" in seen(shortened), "a fault put the limit there"

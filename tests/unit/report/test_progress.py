@@ -156,7 +156,7 @@ def test_a_stream_without_unicode_gets_none(one, clock):
     stream = io.TextIOWrapper(raw, encoding="ascii")
     with progress(1, stream, live=False, now=clock) as shown:
         shown.played(*one())
-    assert raw.getvalue().startswith(b"  1 of 1 invocations - 1 fault fired")
+    assert raw.getvalue().startswith(b"  1 of 1 invocation - 1 fault fired")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])

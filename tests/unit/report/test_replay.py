@@ -139,8 +139,20 @@ def test_answers_with_redacted_values_are_named() -> None:
 def test_answers_that_differ_in_header_fields_only_are_counted_as_such() -> None:
     found = {"answers": 0, "heads": 2, "calls": REDACTED[1:]}
     assert lines(report(exact=False, redacted=found))[1:] == [
-        "  not exact: 2 answers differ in redacted header fields only: set-cookie"
+        "  exact but for redacted header fields: set-cookie in 2 answers"
     ]
+    one = {"answers": 0, "heads": 1, "calls": REDACTED[1:]}
+    assert lines(report(exact=False, redacted=one))[1:] == [
+        "  exact but for redacted header fields: set-cookie in 1 answer"
+    ]
+
+
+def test_misses_alike_in_a_row_are_one() -> None:
+    other = {**MISS, "request": "POST https://y/"}
+    each = [{**MISS, "exchange": 1}, {**MISS, "exchange": 2}, other, {**MISS, "exchange": 4}]
+    found = lines(report(missed=4, misses=each, classes={"changed prompt": 4}))
+    heads = [line.split(":")[0] for line in found if line.startswith("  miss")]
+    assert heads == ["  miss (changed prompt) ×2", "  miss (changed prompt)", "  miss (changed prompt)"]
 
 
 def test_a_terminal_gets_the_first_redacted_answers() -> None:

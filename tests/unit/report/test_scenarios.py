@@ -28,6 +28,13 @@ def test_an_entry_has_how_often_and_where_it_fired_or_why_it_never_did() -> None
     }
 
 
-@pytest.mark.parametrize("histories", [(), (History("a", ()),)])
-def test_without_traffic_that_is_the_reason(histories: tuple[History, ...]) -> None:
-    assert outcomes(*histories)["a"]["unfired"] == ["nothing came through the proxy"]
+@pytest.mark.parametrize(
+    ("histories", "reason"),
+    [
+        ((), "no invocation of this scenario was finished"),
+        ((History("a", ()),), "nothing came through the proxy"),
+    ],
+    ids=["unfinished", "idle"],
+)
+def test_without_traffic_that_is_the_reason(histories: tuple[History, ...], reason: str) -> None:
+    assert outcomes(*histories)["a"]["unfired"] == [reason]

@@ -4,6 +4,7 @@ import pytest
 from rich.console import Console
 from tests.unit.report.hostile import EVERY, STEERING, everywhere
 
+from faultwire.report import html, markdown
 from faultwire.report.terminal import phase_findings, render
 
 
@@ -127,3 +128,23 @@ def test_what_is_true_of_some_runs_is_not_printed_of_others(make_document, words
     before = words in printed(document)
     change(document)
     assert (words in printed(document)) is not before
+
+
+def test_of_a_run_that_was_interrupted_it_is_not_known_that_a_fault_never_fired(make_document):
+    document = make_document()
+    outcome = document["scenarios"][1]["entries"][0]["outcome"]
+    outcome.update(fired=0, invocations=0, unfired=["call 1 is none of 2"])
+    for partial, words, others in (
+        (False, "never fired: call 1", "not fired in what was finished"),
+        (True, "not fired in what was finished: call 1", "never fired"),
+    ):
+        document["run"]["partial"] = partial
+        text, page, summary = printed(document), html.render(document), markdown.render(document)
+        assert words in text
+        assert words in page
+        assert others not in text
+        assert f"<td>{others}" not in page
+        assert ("### Not fired in what was finished" in summary, "### Never fired" in summary) == (
+            partial,
+            not partial,
+        )

@@ -5,7 +5,16 @@ from typing import Any
 import pytest
 
 from faultwire.events import FaultFired, Recorded, Request
-from faultwire.report.unfired import LINES, MOST, NO_EFFECT, NO_MATCH, NO_TRAFFIC, unfired, unfired_lines
+from faultwire.report.unfired import (
+    LINES,
+    MOST,
+    NO_EFFECT,
+    NO_MATCH,
+    NO_MATCH_LEFT,
+    NO_TRAFFIC,
+    unfired,
+    unfired_lines,
+)
 
 ROLLED = "rolled 0.3 or more"
 
@@ -14,11 +23,11 @@ def line(entry: str, outcome: str, reason: str = "call 1 matches") -> FaultFired
     return FaultFired(entry, entry, "response", outcome, reason, "k", 0, 0)  # type: ignore[arg-type]
 
 
-def exchange(*faults: FaultFired) -> Recorded:
+def exchange(*faults: FaultFired, ending: str = "complete") -> Recorded:
     about: dict[str, Any] = {
         "session": "exec", "number": 1, "kind": "llm", "protocol": None, "provider": None, "tool": None,
         "request": Request("POST", "https", "a.example", 443, "/"), "upstream": None, "delivered": None,
-        "ending": "complete", "error": None, "attempt": 0, "started_ms": 0, "duration_ms": 1.0,
+        "ending": ending, "error": None, "attempt": 0, "started_ms": 0, "duration_ms": 1.0,
     }  # fmt: skip
     return Recorded(**about, faults=faults)
 
@@ -35,6 +44,15 @@ def test_reasons_are_those_of_the_decisions_in_their_order_and_once() -> None:
         "d": [NO_MATCH],
     }
     assert unfired(("a",), []) == {"a": [NO_TRAFFIC]}
+
+
+def test_what_was_refused_before_faults_were_looked_at_is_not_called_unmatched() -> None:
+    refused, answered = exchange(ending="refused"), exchange()
+    for seen in ([refused], [refused, answered], [answered, refused]):
+        assert unfired(("a",), seen) == {"a": [NO_MATCH_LEFT]}
+    assert unfired(("a",), [answered]) == {"a": [NO_MATCH]}
+    looked_at = exchange(line("b", "fired"), ending="refused")
+    assert unfired(("a",), [looked_at]) == {"a": [NO_MATCH]}
 
 
 @pytest.mark.parametrize("outcome", ["fired", "reapplied", "returned"])

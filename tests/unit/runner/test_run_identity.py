@@ -14,7 +14,7 @@ from faultwire.contract.cells import Prompt, Scenario
 from faultwire.profile.model import Profile
 from faultwire.runner.cells import planned
 from faultwire.runner.phases import CALM, Phase
-from faultwire.runner.run_identity import RunIdentity, identity
+from faultwire.runner.run_identity import identity
 
 PROMPTS = (Prompt("a", "a"),)
 
@@ -98,9 +98,9 @@ def test_a_word_without_a_colon_names_no_module(tmp_path: Path) -> None:
 def test_a_file_counts_up_to_a_size_and_one_that_cannot_be_read_as_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def found(text: str) -> RunIdentity:
+    def found(text: str) -> str:
         (tmp_path / "agent.py").write_text(text)
-        return identity(config(tmp_path), [phase()])
+        return identity(config(tmp_path), [phase()]).agent_digest
 
     monkeypatch.setattr("faultwire.runner.run_identity.MOST", 4)
     assert found("1234a") == found("1234b") != found("123")
@@ -110,7 +110,7 @@ def test_a_file_counts_up_to_a_size_and_one_that_cannot_be_read_as_nothing(
         raise PermissionError
 
     monkeypatch.setattr(Path, "open", refuse)
-    assert identity(config(tmp_path), [phase()]) == empty
+    assert identity(config(tmp_path), [phase()]).agent_digest == empty
 
 
 def test_the_order_of_the_names_in_a_setting_is_not_part_of_it(tmp_path: Path) -> None:

@@ -54,8 +54,7 @@ def test_show_one(closed: Callable[[], Path]) -> None:
     assert "protocol  -\n" in page  # this deck's exchanges were not understood
     assert "> POST https://h.example/v1\n  content-type: application/json\n\n  {}" in page
     assert (
-        '< upstream sent: 200 OK (8 bytes in 1 chunks)\n  content-type: application/json\n\n  {"ok":1}'
-        in page
+        '< upstream sent: 200 OK (8 bytes in 1 chunk)\n  content-type: application/json\n\n  {"ok":1}' in page
     )
     assert "fault status: fired, rolled 0.1" in page
     assert run("show", path, "--exchange", "2", "--raw").stdout == '{"other":2}'

@@ -72,9 +72,9 @@ def test_the_reasons_are_those_of_decisions() -> None:
     """`pins_of` reads them; it must notice if they are worded otherwise."""
     import inspect
 
-    from faultwire.exchange import plan
+    from faultwire.exchange import plan, trigger
 
-    text = inspect.getsource(plan)
+    text = inspect.getsource(plan) + inspect.getsource(trigger)
     for words in ('f"call {call} matches"', 'f"tool `{tool}` is seen', '"the fault is for another exchange"'):
         assert words in text
     assert Decision.__slots__

@@ -38,6 +38,15 @@ class BadTls:
     effect: str
 
 
+@dataclass(frozen=True, slots=True)
+class StalledBodies:
+    """The tunnel is opened, and in HTTP/2 the bodies of its requests stand still for so many `seconds` once
+    their window is full. `effect` says so in words."""
+
+    seconds: float
+    effect: str
+
+
 class ConnectionFault(Fault):
     """A fault that can act when a connection is made.
 
@@ -51,7 +60,7 @@ class ConnectionFault(Fault):
     by `kind` and `provider` as well."""
 
     @abstractmethod
-    def connect(self, exchange: Exchange) -> NoTunnel | BadTls:
+    def connect(self, exchange: Exchange) -> NoTunnel | BadTls | StalledBodies:
         """What becomes of the tunnel that `exchange`, a CONNECT, asks for."""
 
 

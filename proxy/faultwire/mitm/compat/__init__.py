@@ -21,7 +21,9 @@ from faultwire.mitm.compat.destination import Captured
 from faultwire.mitm.compat.handler import FastHandler, SafeHandler
 from faultwire.mitm.compat.hooks import FaultwireWaitHook, Hooks, Pause
 from faultwire.mitm.compat.http1 import BoundedHttp1Server, ResponsePieces, is_free
+from faultwire.mitm.compat.http2_frames import Leaving, ReadOn, ResetStream
 from faultwire.mitm.compat.leaves import LeafCertificates
+from faultwire.mitm.compat.once_more import NewHttpConnection, Unanswered, Unprocessed, may_repeat
 from faultwire.mitm.compat.tls import JoiningTls, UpstreamTls
 
 if TYPE_CHECKING:
@@ -37,13 +39,20 @@ __all__ = [
     "Hooks",
     "JoiningTls",
     "LeafCertificates",
+    "Leaving",
+    "NewHttpConnection",
+    "ReadOn",
+    "ResetStream",
     "ResponsePieces",
     "SafeHandler",
+    "Unanswered",
+    "Unprocessed",
     "UpstreamTls",
     "check",
     "fast_handler_works",
     "install",
     "is_free",
+    "may_repeat",
 ]
 
 FLOOR = (11, 0, 2)

@@ -27,6 +27,7 @@ from mitmproxy.proxy.layers.http._events import (
     ResponseTrailers,
 )
 
+from faultwire.mitm.compat import once_more
 from faultwire.mitm.compat.codes import BAD_GATEWAY
 from faultwire.mitm.compat.heads import HEAD_LIMIT, HeadBuffer, request_flaw, response_flaw
 from faultwire.mitm.compat.trailers import BodyReader, closing
@@ -157,6 +158,8 @@ class PatientHttp1Client(BodyReader, _http1.Http1Client):
 
     buf: HeadBuffer
     _trailers: http.Headers | None = None
+    _served = False
+    """Has the connection carried a whole exchange?"""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -173,6 +176,7 @@ class PatientHttp1Client(BodyReader, _http1.Http1Client):
         if self.request is not None and self.request.is_http2:
             self.request = self.request.copy()
             self.request.http_version = "HTTP/1.1"
+        self._served = self._served or response
         return super().mark_done(request=request, response=response)
 
     def make_pipe(self) -> Any:
@@ -192,6 +196,11 @@ class PatientHttp1Client(BodyReader, _http1.Http1Client):
 
     def read_headers(self, event: events.ConnectionEvent) -> Generator[commands.Command, Any, None]:
         """Read a response head once it is whole, and has no flaw."""
+        if isinstance(event, events.ConnectionClosed) and self._served and not self.buf and self.stream_id:
+            yield commands.CloseConnection(self.conn)
+            yield ReceiveHttp(once_more.Unanswered(self.stream_id, "server closed connection", BAD_GATEWAY))
+            self.state = self.done
+            return
         if isinstance(event, events.DataReceived) and self.request and self.stream_id is not None:
             head = self.buf.head()
             flaw = response_flaw(head) if head is not None else None

@@ -8,6 +8,8 @@
 - What a peer may make us keep, and do, is bounded (`compat.http2_frames`): header blocks that do not end
   (CVE-2024-27316), frames longer than announced, settings without end, streams that are opened to be reset
   (CVE-2023-44487), also where it makes us reset them (CVE-2025-8671).
+- Of a response that a fault holds back no more comes than a window holds (RFC 9113 §5.2), while the other
+  streams of its connection go on.
 - Heads and trailers are validated by us (`compat.heads`), not by h2: a flaw ends one stream, not all of the
   connection, and a client is told what it is.
 """
@@ -23,12 +25,13 @@ from mitmproxy.proxy import commands, events
 from mitmproxy.proxy.layers import http as http_layer
 from mitmproxy.proxy.layers.http import _http2
 from mitmproxy.proxy.layers.http._base import HttpEvent, ReceiveHttp
-from mitmproxy.proxy.layers.http._events import ResponseProtocolError
+from mitmproxy.proxy.layers.http._events import RequestProtocolError
 from mitmproxy.proxy.layers.http._http_h2 import BufferedH2Connection
 
 from faultwire import clock
 from faultwire.mitm.compat import http2_frames as frames
 from faultwire.mitm.compat.heads import request_flaw, response_flaw, trailers_flaw
+from faultwire.mitm.compat.once_more import Unprocessed
 from faultwire.mitm.compat.written import Written
 from faultwire.mitm.messages import error_responses
 
@@ -43,7 +46,7 @@ NO_ERROR, PROTOCOL_ERROR, CANCEL, ENHANCE_YOUR_CALM = 0, 1, 8, 11
 """Codes of RFC 9113 §7."""
 
 
-class GoawayAware(BufferedH2Connection):
+class GoawayAware(frames.Withholding, BufferedH2Connection):
     """Frames and states. `leaving` is the last stream that the peer still answers, once announced."""
 
     leaving: int | None = None
@@ -112,15 +115,30 @@ class PatientHttp2Server(_Patient, _http2.Http2Server):
         self._layer: Any = next(
             (one for one in reversed(context.layers) if hasattr(one, "head_refused")), None
         )
+        from faultwire.mitm.compat.http2_faults import StreamFaults  # few engines serve HTTP/2
+
+        self._faults = StreamFaults(self, self._layer)
 
     def _handle_event(self, event: events.Event) -> Commands:
         before = self._frames.pending
-        yield from super()._handle_event(event)
+        if self._faults.takes(event):
+            if data := self.h2_conn.data_to_send():
+                yield commands.SendData(self.conn, data)
+        else:
+            yield from super()._handle_event(event)
+        if self._faults.over:
+            self.streams.clear()
+            self._handle_event = self.done  # type: ignore[method-assign]
+            yield commands.CloseConnection(self.conn)
         if self._frames.pending != before and self._layer is not None:
             self._layer.head_pending(self._frames.pending)
 
     def handle_h2_event(self, event: Any) -> Generator[commands.Command, Any, bool]:
         """Take a request, or refuse it."""
+        if self._faults.refuses(event):
+            return False
+        if (wakes := self._faults.watch(event)) is not None:
+            yield wakes
         if isinstance(event, h2.events.RequestReceived):
             flaw = request_flaw(event.headers)
             if flaw is not None:
@@ -176,7 +194,18 @@ class PatientHttp2Client(_Patient, _http2.Http2Client):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._prepare()
+        self.h2_conn.limit_streams()
         self._written = Written(context, http2=True)
+
+    def withhold(self, stream_id: int) -> None:
+        """Let the server send no more in a stream of the client's than it may already, until `ReadOn`."""
+        if stream_id in self.our_stream_id:
+            self.h2_conn.withhold(self.our_stream_id[stream_id])
+
+    def _read_on(self, stream_id: int) -> Commands:
+        self.h2_conn.read_on(self.our_stream_id.get(stream_id, 0))
+        if data := self.h2_conn.data_to_send():
+            yield commands.SendData(self.conn, data)
 
     def _handle_event2(self, event: events.Event) -> Commands:
         ours = event.stream_id if isinstance(event, HttpEvent) else 0
@@ -193,10 +222,17 @@ class PatientHttp2Client(_Patient, _http2.Http2Client):
         if flaw is not None:
             yield from self._break(event.stream_id, f"{what} malformed: {flaw}")
             return False
+        if isinstance(event, h2.events.StreamEnded | h2.events.StreamReset):
+            self.h2_conn.read_on(event.stream_id)  # nothing more comes in it
         return (yield from super().handle_h2_event(event))
 
     def _handle_event(self, event: events.Event) -> Commands:
+        if isinstance(event, frames.ReadOn):
+            yield from self._read_on(event.stream_id)
+            return
         yield from super()._handle_event(event)
+        if isinstance(event, RequestProtocolError):
+            yield from self._read_on(event.stream_id)  # nobody takes what is withheld of it
         last = self.h2_conn.leaving
         if last is not None:
             self.conn.state &= ~ConnectionState.CAN_WRITE  # the next streams get a new connection
@@ -210,7 +246,7 @@ class PatientHttp2Client(_Patient, _http2.Http2Client):
         lost, self._never_begun = self._never_begun, ()
         for theirs in lost:
             code: Any = self.ReceiveProtocolError.code
-            yield ReceiveHttp(ResponseProtocolError(theirs, self._over or "", code))
+            yield ReceiveHttp(Unprocessed(theirs, self._over or "", code))
 
     def close_connection(self, msg: str) -> Commands:
         """The end of all streams; those that wait hear of it behind this event, by their own numbers."""

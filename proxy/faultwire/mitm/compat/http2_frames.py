@@ -7,6 +7,10 @@ as its peer likes. Nothing of a frame is kept here.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
+
+from mitmproxy.proxy.layers.http._base import HttpEvent
+from mitmproxy.proxy.layers.http._http_h2 import BufferedH2Connection
 
 PREFACE = 24
 """Bytes with which a client begins (RFC 9113 §3.4)."""
@@ -121,3 +125,61 @@ class FrameReader:
         elif kind == SETTINGS and not flags & ACK and not self._settings.take(now):
             return f"more than {MOST_SETTINGS} frames of settings"
         return None
+
+
+WINDOW = 1024 * 1024
+"""Bytes that a server may send in one stream before we have taken any of them. mitmproxy announces 2 GB, and
+opens it again with every byte, so that what waits in memory would have no bound."""
+
+
+class Withholding(BufferedH2Connection):
+    """Frames and states, in which the windows of some streams stay as they are."""
+
+    withheld: dict[int, int]
+    """Bytes that came in such a stream, for which no window was opened again. That of the connection has room
+    for 2,000 streams of this kind."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self.withheld = {}
+
+    def limit_streams(self) -> None:
+        """Announce a window that is worth withholding."""
+        self.local_settings.initial_window_size = WINDOW
+        self.local_settings.acknowledge()  # else the old value is sent
+
+    def withhold(self, stream_id: int) -> None:
+        """Open a stream's window no more."""
+        self.withheld.setdefault(stream_id, 0)
+
+    def read_on(self, stream_id: int) -> None:
+        """Open it by all that came meanwhile; of a stream that is over, that of the connection."""
+        size = self.withheld.pop(stream_id, 0)
+        if size:
+            super().acknowledge_received_data(size, stream_id)
+
+    def acknowledge_received_data(self, acknowledged_size: int, stream_id: int) -> None:
+        """Open the windows again, unless they are withheld."""
+        if stream_id in self.withheld:
+            self.withheld[stream_id] += acknowledged_size
+        else:
+            super().acknowledge_received_data(acknowledged_size, stream_id)
+
+
+class ReadOn(HttpEvent):
+    """What was withheld of a stream may come."""
+
+
+@dataclass
+class ResetStream(HttpEvent):
+    """A fault ends a stream towards a client, with this code."""
+
+    error: int
+
+
+@dataclass
+class Leaving(HttpEvent):
+    """A fault lets a client's connection take no more calls. Is this stream's still `answered`?"""
+
+    error: int
+    answered: bool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import select
 import socket
 import struct
 from contextlib import suppress
@@ -60,6 +61,17 @@ def lags_behind(client: Client) -> bool:
     """Is a client not read from, because a server, a fault or the tape has to catch up?"""
     handler = handler_of(client)
     return bool(getattr(handler, "lags_behind", False))
+
+
+def is_quiet(client: Client, connection: Connection) -> bool:
+    """Is there nothing to read on an idle connection to a server? Its end would be something."""
+    writer = writer_of(client, connection)
+    sock = writer.get_extra_info("socket") if writer is not None else None
+    if sock is None or sock.fileno() < 0:
+        return True
+    looking = select.poll()  # `select.select` takes no descriptor over 1023
+    looking.register(sock.fileno(), select.POLLIN)
+    return not looking.poll(0)
 
 
 _WAKING: set[asyncio.Task[None]] = set()

@@ -249,10 +249,12 @@ def _environment() -> dict[str, str]:
     """Ours, without the user's proxies: which of them the engine uses is among its settings.
 
     What is given back of a large body goes to the system: left to itself, glibc keeps up to 32 MB of each.
+    Where that is set, it gives back every 128 KB at the end of its heap as well, to be mapped anew for the
+    next body: a quarter of what a megabyte costs. It may keep 8 MB there.
     """
     dropped = {"http_proxy", "https_proxy", "all_proxy", "no_proxy"}
     kept = {key: value for key, value in os.environ.items() if key.lower() not in dropped}
-    return {"MALLOC_MMAP_THRESHOLD_": str(1 << 20), **kept}
+    return {"MALLOC_MMAP_THRESHOLD_": str(1 << 20), "MALLOC_TRIM_THRESHOLD_": str(8 << 20), **kept}
 
 
 def _send_settings(process: subprocess.Popen[bytes], settings: EngineSettings) -> None:

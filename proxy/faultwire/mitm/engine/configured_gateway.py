@@ -42,4 +42,5 @@ def gateway_of(
     gateway.sources.limit = settings.per_source
     gateway.guard.listeners.add(port)
     gateway.guard.shims = settings.run_dir / "shims"
+    gateway.guard.workbenches = settings.run_dir.parents[1] / "workbench"
     return gateway

@@ -36,6 +36,7 @@ from faultwire.mitm.sessions.access import reachable
 from faultwire.mitm.sessions.shared_process import trace_id
 from faultwire.mitm.settings import SessionSettings
 from faultwire.profile.dump import from_dump
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,7 +105,9 @@ class Engine:
         if self.settings.native:
             from faultwire.mitm.native.choice import native_path
 
-            ours.native = native_path(self.settings, self.gateway, bundle, clients)
+            ours.native = native = native_path(self.settings, self.gateway, bundle, clients)
+            if native is not None:
+                await native.prepare()
         self.master.addons.add(Core(), self.proxyserver, ours, compat.LeafCertificates(clients))
         options.update(
             connection_strategy="lazy",
@@ -238,13 +241,12 @@ class Engine:
                 dropped = self.tape.dropped(name)
                 acknowledged = session.exchanges - dropped
                 if dropped:
-                    session.incomplete = (
-                        f"the tape is incomplete: its writer was behind, and drops {dropped} exchanges"
-                    )
+                    lost = counted(dropped, "exchange")
+                    session.incomplete = f"the tape is incomplete: its writer was behind, and drops {lost}"
             elif self.tape.policy.passes:
                 session.incomplete = (
                     f"the tape is incomplete: it failed ({self.tape.failed}), "
-                    f"and {self.tape.unrecorded[name]} exchanges passed unrecorded after that"
+                    f"and {counted(self.tape.unrecorded[name], 'exchange')} passed unrecorded after that"
                 )
             else:
                 session.void(f"the tape cannot be written: {self.tape.failed}")

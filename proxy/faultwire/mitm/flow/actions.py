@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from faultwire.events import Action, Close, Cut, Send, Wait
+from mitmproxy.proxy.layers.http import SendHttp
+
+from faultwire.events import Action, Close, Cut, Goaway, Reset, Send, Wait
+from faultwire.mitm import compat
 from faultwire.mitm.compat.hooks import FaultwireResetHook, FaultwireWaitHook, Hangup, Pause
 from faultwire.mitm.flow.stream_state import Commands, Ended, Known, StreamState, joined
 from faultwire.mitm.messages import convert
@@ -73,9 +76,7 @@ class ActionExecutor:
         while stop is not None:
             if isinstance(stop, Exception):
                 raise stop
-            if not isinstance(stop, Wait):
-                yield from self._end(stop)
-            if not isinstance(stop, Wait) or (yield from self.wait(stop.seconds)):
+            if (yield from self._ends_with(stop)):
                 if ended is not None:
                     ended()
                 return
@@ -83,6 +84,17 @@ class ActionExecutor:
             yield from sent
         if then is not None:
             yield from then()
+
+    def _ends_with(self, action: Action) -> Ended:
+        """Carry out what is not sent; is the exchange over with it?"""
+        if isinstance(action, Wait):
+            return (yield from self.wait(action.seconds))
+        if isinstance(action, Goaway):
+            leaving = compat.Leaving(self.state.stream_id, action.code, action.answered)
+            yield SendHttp(leaving, self.state.context.client)
+            return False
+        yield from self._end(action)
+        return True
 
     def wait(self, seconds: float | None) -> Ended:
         """Let time pass, or the client leave; True in the second case (its error event is queued)."""
@@ -106,7 +118,7 @@ class ActionExecutor:
     def _end(self, action: Action) -> Commands:
         if isinstance(action, Cut | Close):
             return self._cut(clean=isinstance(action, Close) or action.clean)
-        return self.reset()
+        return self.reset(action.code if isinstance(action, Reset) else None)
 
     def _cut(self, *, clean: bool) -> Commands:
         state, writer = self.state, self.writer
@@ -123,11 +135,11 @@ class ActionExecutor:
         state.flow.response.trailers = convert.fields_of(trailers) if trailers else None
         yield from writer.complete("closed")
 
-    def reset(self) -> Commands:
-        """Abort the client's connection (HTTP/2: its stream)."""
+    def reset(self, code: int | None = None) -> Commands:
+        """Abort the client's connection (HTTP/2: its stream, with this code)."""
         if not self.state.flow.request.is_http2:
             yield FaultwireResetHook(Hangup(self.state.flow.client_conn))
-        yield from self.writer.hang_up("reset", None)
+        yield from self.writer.hang_up("reset", None, code)
 
 
 def split_sends(actions: Iterator[Action]) -> tuple[list[Send], Action | None]:

@@ -91,15 +91,16 @@ class Chooser(Protocol):
     def choose(self, context: Context, data: bytes) -> layer.Layer | Literal["waits"] | None:
         """The layer for a tunnel that begins with these bytes; None for mitmproxy's own."""
 
+    def choose_plain(self, context: Context, data: bytes) -> layer.Layer | Literal["waits"] | None:
+        """The same for a client of the proxy itself."""
+
 
 class FaultwireAddon:
-    """The hooks; what they and the streams decide with is the gateway."""
+    """The hooks; they and the streams decide with the gateway. `http2`: all who offer it get it."""
 
     name = "faultwire"
     native: Chooser | None = None
-    """Chooses the native path, where that is on."""
     http2 = False
-    """Is HTTP/2 agreed on with every client that offers it?"""
 
     def __init__(self, gateway: Gateway) -> None:
         self.gateway = gateway
@@ -124,7 +125,7 @@ class FaultwireAddon:
             elif speech == "other":
                 captured.turn_away(self.gateway, context)
         elif len(context.layers) == 1 and not meant:
-            nextlayer.layer = compat.JoiningTls(context) if tls else self._http(context, HTTPMode.regular)
+            nextlayer.layer = compat.JoiningTls(context) if tls else self._asked(context, data)
         elif isinstance(context.layers[-1], ClientTLSLayer):
             outermost = len(context.layers) == 2
             mode = HTTPMode.regular if outermost else HTTPMode.transparent
@@ -132,15 +133,16 @@ class FaultwireAddon:
         else:
             nextlayer.layer = self._tunnel(context, data, tls=tls)
 
+    def _asked(self, context: Any, data: bytes) -> layer.Layer | None:
+        """The layer of a client that asks the proxy itself; None while it is not known yet."""
+        native = self.native.choose_plain(context, data) if self.native else None
+        return None if native == "waits" else native or self._http(context, HTTPMode.regular)
+
     def _tunnel(self, context: Any, data: bytes, *, tls: bool) -> layer.Layer | None:
         """The layer of what a tunnel begins with; None while that is not known yet."""
-        native = self.native.choose(context, data) if self.native is not None else None
-        if native == "waits":
-            return None
-        if native is not None:
-            return native
-        if not tls:
-            return self._http(context, HTTPMode.transparent)
+        native = self.native.choose(context, data) if self.native else None
+        if native is not None or not tls:
+            return None if native == "waits" else native or self._http(context, HTTPMode.transparent)
         server_tls = compat.UpstreamTls(context)
         server_tls.child_layer = compat.JoiningTls(context)
         return server_tls

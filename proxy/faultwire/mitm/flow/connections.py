@@ -6,16 +6,47 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from faultwire import clock
+from faultwire.events import Arrival
 from faultwire.mitm.sessions.sessions import UnknownUsers
 from faultwire.mitm.sessions.shared_process import Shared
 
 if TYPE_CHECKING:
-    from mitmproxy.connection import Connection
+    from mitmproxy.connection import Client, Connection
 
     from faultwire.mitm.compat.hooks import Pause
     from faultwire.mitm.flow.recorded_exchange import RecordedExchange
     from faultwire.mitm.sessions.session import Session
     from faultwire.mitm.sessions.sessions import Whose
+
+
+class OpenConnections:
+    """How many client connections there are of each session, or process that sessions share, by its name."""
+
+    def __init__(self) -> None:
+        self.numbered = 0
+        self.open: Counter[str] = Counter()
+        self.unused: Counter[str] = Counter()
+
+    def enter(self, name: str) -> tuple[int, int]:
+        """One more is open; its number, and how many were open beside it."""
+        self.numbered += 1
+        others = self.open[name]
+        self.open[name] += 1
+        self.unused[name] += 1
+        return self.numbered, others
+
+    def use(self, name: str) -> int:
+        """It carries its first request; how many of the others have not yet."""
+        self.unused[name] -= 1
+        return self.unused[name]
+
+    def leave(self, name: str, *, used: bool) -> None:
+        """It is over."""
+        self.open[name] -= 1
+        self.unused[name] -= not used
+        if not self.open[name]:
+            del self.open[name], self.unused[name]
 
 
 @dataclass
@@ -38,6 +69,13 @@ class ClientConnection:
     """Did we reset it? Then what its client does in TLS says nothing of its trust."""
     tls_host: str | None = None
     """The host of a finished handshake, after which no call has come yet."""
+    beside: OpenConnections = field(default_factory=OpenConnections)
+    """All connections of the engine."""
+    owner: str | None = None
+    """Under which name it is counted there."""
+    number: int = 0
+    others: int = 0
+    requests: int = 0
 
     def belongs(self, whose: Whose) -> None:
         """It came by this user, or token."""
@@ -45,6 +83,32 @@ class ClientConnection:
             self.shared = whose
         else:
             self.session = whose
+        self._enter(whose.name)
+
+    def _enter(self, owner: str) -> None:
+        if self.owner is None:
+            self.owner = owner
+            self.number, self.others = self.beside.enter(owner)
+
+    def arrive(self, client: Client, recorded: RecordedExchange) -> None:
+        """A request has come, whose recording is told how."""
+        self._enter(recorded.session.name)
+        owner = self.owner or recorded.session.name
+        self.requests += 1
+        unused = self.beside.use(owner) if self.requests == 1 else self.beside.unused[owner]
+        now = clock.utc_now().timestamp()
+        opened = client.timestamp_start
+        ready = max(opened, client.timestamp_tls_setup or opened)
+        ages = (max(0.0, (now - opened) * 1000), max(0.0, (now - ready) * 1000))
+        if recorded.recording is not None:
+            recorded.recording.arrival = Arrival(self.number, self.requests, *ages, self.others, unused)
+
+    def leave(self) -> None:
+        """It is over, and so are the waits in it."""
+        for pause in list(self.pauses):
+            pause.leave()
+        if self.owner is not None:
+            self.beside.leave(self.owner, used=self.requests > 0)
 
     def answered(self, session: Session) -> None:
         """A call of this session came in."""
@@ -75,6 +139,8 @@ class Stats:
     half_open: int = 0
     """Connections and tunnels in which their client said nothing in time."""
     slow_bodies: int = 0
+    repeated: int = 0
+    """Requests that were sent once more, since the server had ended their connection without a word."""
     flooded: int = 0
     """Connections that were ended because their client asked too much of us."""
     crowded_out: int = 0
@@ -82,6 +148,10 @@ class Stats:
     voided: int = 0
     native: int = 0
     """Tunnels whose TLS and HTTP/1.1 are the core's."""
+    native_plain: int = 0
+    """Connections of clients that ask the proxy itself for `http` URLs, whose HTTP/1.1 is the core's."""
+    native_streams: int = 0
+    """Of both, the ones whose sockets are read through streams, as the self-test of the quick way failed."""
     native_declined: Counter[str] = field(default_factory=Counter)
     """Tunnels that stayed mitmproxy's although the native path is on, by reason."""
     native_openssl: int = 0

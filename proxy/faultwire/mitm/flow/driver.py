@@ -12,6 +12,7 @@ what a fault does is written down once. What the parts share is in a `StreamStat
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mitmproxy.proxy import events
@@ -28,6 +29,7 @@ from mitmproxy.proxy.layers.http._events import (
     ResponseTrailers,
 )
 
+from faultwire.mitm import compat
 from faultwire.mitm.flow.actions import ActionExecutor
 from faultwire.mitm.flow.replay_source import ReplaySource
 from faultwire.mitm.flow.request import RequestReader
@@ -59,20 +61,16 @@ class ExchangeDriver:
         self.replay: ReplaySource | None = None
         if state.gateway.replays is not None:
             self.replay = ReplaySource(state, writer, executor, responder, state.gateway.replays)
-        reader = self.reader = RequestReader(state, writer, executor, responder, self.replay, killed)
-        self.handlers: dict[type[events.Event], Callable[[Any], Commands]] = {
-            RequestHeaders: reader.head,
-            RequestData: reader.data,
-            RequestTrailers: reader.trailers,
-            RequestEndOfMessage: reader.end,
-            ResponseHeaders: responder.head,
-            ResponseData: responder.data,
-            ResponseTrailers: responder.trailers,
-            ResponseEndOfMessage: responder.end,
-            RequestProtocolError: writer.abandon,
-            events.Wakeup: reader.stalled,
-            ResponseProtocolError: responder.lost,
-        }
+        self.reader = RequestReader(state, writer, executor, responder, self.replay, killed)
+        self.responder = responder
+        self._handlers: dict[type[events.Event], Callable[[Any], Commands]] | None = None
+
+    @property
+    def handlers(self) -> dict[type[events.Event], Callable[[Any], Commands]]:
+        """Which part is asked about an event, for a port that wants to change or to hand on some of it."""
+        if self._handlers is None:
+            self._handlers = {kind: partial(part, self) for kind, part in _PARTS.items()}
+        return self._handlers
 
     def note(self, event: events.Event) -> None:
         """An event came, which may have to wait behind others: what is known of it at once."""
@@ -91,7 +89,9 @@ class ExchangeDriver:
     def handle(self, event: events.Event) -> Commands:
         """What is to be done about an event; where our code fails, what refuses the exchange."""
         try:
-            return self.handlers[type(event)](event)
+            if self._handlers is None:
+                return _PARTS[type(event)](self, event)
+            return self._handlers[type(event)](event)
         except Exception as error:  # noqa: BLE001 - ours fails closed
             return self.fail(error)
 
@@ -114,3 +114,21 @@ class ExchangeDriver:
             yield from self.writer.cancel_upstream()
             state.request = RequestPhase.DONE
             yield from self.writer.answer(refusal.response(), "refused", refusal.message)
+
+
+_PARTS: dict[type[events.Event], Callable[[ExchangeDriver, Any], Commands]] = {
+    RequestHeaders: lambda driver, event: driver.reader.head(event),
+    RequestData: lambda driver, event: driver.reader.data(event),
+    RequestTrailers: lambda driver, event: driver.reader.trailers(event),
+    RequestEndOfMessage: lambda driver, event: driver.reader.end(event),
+    ResponseHeaders: lambda driver, event: driver.responder.head(event),
+    ResponseData: lambda driver, event: driver.responder.data(event),
+    ResponseTrailers: lambda driver, event: driver.responder.trailers(event),
+    ResponseEndOfMessage: lambda driver, event: driver.responder.end(event),
+    RequestProtocolError: lambda driver, event: driver.writer.abandon(event),
+    events.Wakeup: lambda driver, event: driver.reader.stalled(event),
+    ResponseProtocolError: lambda driver, event: driver.responder.lost(event),
+    compat.Unanswered: lambda driver, event: driver.responder.lost(event),
+    compat.Unprocessed: lambda driver, event: driver.responder.lost(event),
+}
+"""Which part is asked about an event; made once, as every exchange has a driver."""

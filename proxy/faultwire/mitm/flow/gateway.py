@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from faultwire.mitm.compat import transports
-from faultwire.mitm.flow.connections import ClientConnection, Stats
+from faultwire.mitm.flow.connections import ClientConnection, OpenConnections, Stats
 from faultwire.mitm.flow.failed_handshakes import FailedHandshakes
 from faultwire.mitm.flow.recorded_exchange import RecordedExchange
 from faultwire.mitm.flow.reverse_proxy import ReverseProxy
@@ -69,7 +69,7 @@ class Gateway:
         self.routes = Routes(routes or {}, self.guard.remote_hosts)
         self.reverse, self.tunnels = ReverseProxy(reverse or {}), Tunnels()
         self._links: dict[str, ClientConnection] = {}
-        self._ending: dict[str, asyncio.Event] = {}
+        self._open, self._ending = OpenConnections(), dict[str, asyncio.Event]()
         self.sources, self.idle = Sources(), asyncio.Event()
         self.new_exchange: Callable[..., RecordedExchange] = RecordedExchange  # or runtime control's
         self.idle.set()
@@ -101,6 +101,7 @@ class Gateway:
         leave = functools.partial(self._left, link, client)
         context = self.tunnels.context_of(session, client)
         recorded = self.new_exchange(session, head, self.tape, leave, context)
+        link.arrive(client, recorded)
         if self.replays is not None:
             recorded.needs_request_body = True  # what answers depends on all of it
         while link.held:
@@ -256,7 +257,7 @@ class Gateway:
         """What is known of a client's connection."""
         link = self._links.get(client.id)
         if link is None:
-            link = self._links[client.id] = ClientConnection()
+            link = self._links[client.id] = ClientConnection(beside=self._open)
         return link
 
     def crashed(self, client: Client | None, error: BaseException) -> None:
@@ -308,8 +309,7 @@ class Gateway:
         if link is None:
             return
         self.handshakes.end(link, client)
-        for pause in list(link.pauses):
-            pause.leave()
+        link.leave()
         for recorded in list(link.exchanges):
             recorded.end("client_aborted", "the client disconnected")
 

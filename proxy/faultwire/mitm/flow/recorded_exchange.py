@@ -130,6 +130,13 @@ class RecordedExchange:
             self.session.requests_recorded += 1  # it waited for a connection until its client had left
         self.written += count
 
+    def repeats(self) -> None:
+        """Its request is written once more; that is no other exchange."""
+        if self.watch is not None:
+            self.watch.stop()
+        if self.written:
+            self.session.requests_recorded += 1
+
     def _settle(self) -> None:
         if self.watch is not None:
             self.watch.stop()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mitmproxy import http
-from mitmproxy.proxy.layers.http import GetHttpConnection, SendHttp
+from mitmproxy.proxy.layers.http import SendHttp
 from mitmproxy.proxy.layers.http._events import (
     RequestData,
     RequestEndOfMessage,
@@ -23,6 +23,7 @@ from faultwire.mitm.compat import transports
 from faultwire.mitm.flow import captured
 from faultwire.mitm.flow.actions import ActionExecutor
 from faultwire.mitm.flow.replay_source import ReplaySource
+from faultwire.mitm.flow.request_sender import RequestSender
 from faultwire.mitm.flow.response import Responder
 from faultwire.mitm.flow.response_writer import ResponseWriter
 from faultwire.mitm.flow.stream_state import (
@@ -34,13 +35,11 @@ from faultwire.mitm.flow.stream_state import (
     joined,
 )
 from faultwire.mitm.flow.upload_watch import UploadWatch
-from faultwire.mitm.flow.upstream_watch import UpstreamWatch
 from faultwire.mitm.messages import convert, error_responses
-from faultwire.mitm.network.egress_guard import MARK
 from faultwire.wire.framing.grpc_status import is_grpc
 
 if TYPE_CHECKING:
-    from mitmproxy.proxy import commands, events
+    from mitmproxy.proxy import events
 
     from faultwire.events import Response
     from faultwire.exchange.pipeline import OutboundRequest
@@ -61,10 +60,14 @@ class RequestReader:
     replay: ReplaySource | None
     killed: Callable[[], Ended]
     _body: bytearray = field(default_factory=bytearray)
+    sender: RequestSender = field(init=False)
     _unread: bytes | None = None
     """Of a body that nobody will read, what has come beyond the part that was decided on."""
     _answer: Response | None = None
     """What such a request is answered once it has been read."""
+
+    def __post_init__(self) -> None:
+        self.sender = RequestSender(self.state, self.writer)
 
     # ------------------------------------------------------------ what the client sends
 
@@ -82,12 +85,14 @@ class RequestReader:
         try:
             recorded = state.gateway.begin(state.flow)
             state.begin(recorded)
-            if request.is_http2 and recorded.recording is not None:
-                recorded.recording.http2 = True
+            if request.is_http2:
+                recorded.pipeline.over_http2()
+                if recorded.recording is not None:
+                    recorded.recording.http2 = True
             state.gateway.admit(recorded)
         except error_responses.Refusal as refusal:
             return joined(interim, self.writer.answer_when_read(refusal, "refused"))
-        if not event.end_stream:
+        if not (event.end_stream or state.whole):
             self._watch_upload()
         if event.end_stream or recorded.needs_request_body:
             state.request = RequestPhase.HELD
@@ -110,8 +115,11 @@ class RequestReader:
             watch.start()
 
     def stalled(self, event: events.Wakeup) -> Commands:
-        """The body did not come in time."""
+        """The body did not come in time, or the server's answer."""
         state = self.state
+        answer = state.recorded.watch if state.begun else None
+        if answer is not None and answer.expired is not None and state.upstream and not state.nobody_asks:
+            return self.responder.too_late()
         watch = state.recorded.upload if state.begun else None
         if watch is None or watch.expired is None or state.answers or state.nobody_asks:
             return ()
@@ -125,7 +133,7 @@ class RequestReader:
         return SendHttp(ResponseHeaders(self.state.stream_id, go_on), self.state.context.client)
 
     def _open_stream(self) -> Commands:
-        if (yield from self._connect()):
+        if (yield from self.sender.connect()):
             state = self.state
             convert.frame(state.flow.request, None, h2_upstream=state.context.server.alpn == b"h2")
             head = RequestHeaders(state.stream_id, state.flow.request, end_stream=False)
@@ -185,7 +193,7 @@ class RequestReader:
                 RequestTrailers(state.stream_id, state.flow.request.trailers), state.context.server
             )
         yield SendHttp(event, state.context.server)
-        self._watch()
+        self.sender.watch()
         if state.response is ResponsePhase.DONE:
             state.upstream = False
             yield from self.writer.finish()
@@ -224,7 +232,7 @@ class RequestReader:
 
     def _ended(self) -> None:
         self._pass_over()
-        self._nobody_asks()
+        self.sender.nobody_asks()
 
     def _proceed(self, outbound: OutboundRequest, live: bool) -> Commands:
         if outbound.answer is None:
@@ -253,60 +261,15 @@ class RequestReader:
             request.data.content = outbound.request.body
         else:
             convert.apply_request(request, outbound.request)
-        if not (yield from self._connect()):
+        if not (yield from self.sender.connect()):
             return
-        content, server, stream_id = request.raw_content, state.context.server, state.stream_id
-        convert.frame(request, None if live else len(content or b""), h2_upstream=server.alpn == b"h2")
-        bare = not (live or content or request.trailers)
-        yield SendHttp(RequestHeaders(stream_id, request, bare), server)
-        if content:
-            yield SendHttp(RequestData(stream_id, content), server)
         if live:
+            content, server, stream_id = request.raw_content, state.context.server, state.stream_id
+            convert.frame(request, None, h2_upstream=server.alpn == b"h2")
+            yield SendHttp(RequestHeaders(stream_id, request, end_stream=False), server)
+            if content:
+                yield SendHttp(RequestData(stream_id, content), server)
             yield from self._rest()
             return
-        if request.trailers:
-            yield SendHttp(RequestTrailers(stream_id, request.trailers), server)
-        yield SendHttp(RequestEndOfMessage(stream_id), server)
-        self._watch()
-
-    def _watch(self) -> None:
-        """The server has the whole request: from now on its time runs."""
-        state, limits = self.state, self.state.gateway.response_limits
-        if limits and state.begun and not state.recorded.ended and state.response is not ResponsePhase.DONE:
-            watch = state.recorded.watch = UpstreamWatch(*limits, state.is_held, state.drop_server)
-            watch.start()
-            if state.response is not ResponsePhase.AWAITED:
-                watch.note_data()
-
-    # ------------------------------------------------------------ upstream
-
-    def _connect(self) -> Generator[commands.Command, Any, bool]:
-        """Get a server connection; False where the exchange is over instead."""
-        if self._nobody_asks():
-            return False
-        state = self.state
-        address, tls = state.gateway.routes.destination(state.flow.request)
-        server = state.flow.server_conn
-        connection, problem = yield GetHttpConnection(address, tls, server.via, server.transport_protocol)
-        if problem:
-            yield from self._unreachable(problem)
-            return False
-        state.context.server = state.flow.server_conn = connection
-        state.upstream = True
-        return not self._nobody_asks()
-
-    def _nobody_asks(self) -> bool:
-        """Has the client left? What is queued of its request then has no head before it, and goes nowhere."""
-        state = self.state
-        if state.nobody_asks and state.request is RequestPhase.STREAMED:
-            state.request = RequestPhase.IGNORED
-        return state.nobody_asks
-
-    def _unreachable(self, problem: str) -> Commands:
-        refused = problem.find(MARK)
-        if refused >= 0:
-            refusal = error_responses.not_allowed(problem[refused + len(MARK) :])
-            return self.writer.answer_when_read(refusal, "refused")
-        host = self.state.flow.request.host
-        refusal = error_responses.upstream_failed(f"`{host}` was not reached: {problem}")
-        return self.writer.answer_when_read(refusal, "upstream_aborted")
+        self.responder.again = self.sender.again
+        yield from self.sender.whole()

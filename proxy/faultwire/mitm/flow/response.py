@@ -20,6 +20,7 @@ from mitmproxy.proxy.layers.http._events import (
 from mitmproxy.proxy.layers.http._hooks import HttpResponseHeadersHook
 
 from faultwire.events import Action, Response, Send, Wait
+from faultwire.mitm import compat
 from faultwire.mitm.flow.actions import ActionExecutor, split_sends
 from faultwire.mitm.flow.response_writer import ResponseWriter
 from faultwire.mitm.flow.stream_state import (
@@ -56,6 +57,8 @@ class Responder:
     """The head to deliver, while its body is held."""
     _body: bytearray = field(default_factory=bytearray)
     _trailers: http.Headers | None = None
+    again: Callable[[], Commands] | None = None
+    """Gives what sends the request once more, None where that cannot be."""
 
     def take(self, event: HttpEvent) -> Commands:
         """An event of the response, whatever it is."""
@@ -78,10 +81,11 @@ class Responder:
         if state.response is not ResponsePhase.AWAITED or state.nobody_asks:
             return ()
         response = state.flow.response = event.response
-        try:
-            validate_headers(response)
-        except ValueError as error:
-            return joined(self.writer.cancel_upstream(), self._malformed(str(error)))
+        if type(response.headers) is not convert.ReadFields:  # what the core has read, it has validated
+            try:
+                validate_headers(response)
+            except ValueError as error:
+                return joined(self.writer.cancel_upstream(), self._malformed(str(error)))
         return self._head_shown(event) if state.gateway.stock_hooks else self._open(event)
 
     def _head_shown(self, event: ResponseHeaders) -> Commands:
@@ -128,14 +132,13 @@ class Responder:
         if not (streams or state.response is ResponsePhase.HELD) or state.left or recorded.ended:
             return ()
         recorded.upstream_chunk(event.data)
-        if state.waiting:
-            state.release(len(event.data))
+        read_on = state.release(len(event.data)) if state.waiting else ()
         if not streams:
             self._body += event.data
-            return ()
+            return read_on
         if not recorded.touches:
-            return (SendHttp(event, state.context.client),)
-        return self.executor.execute(recorded.feed(event.data))
+            return (*read_on, SendHttp(event, state.context.client))
+        return joined(read_on, self.executor.execute(recorded.feed(event.data)))
 
     def trailers(self, event: ResponseTrailers) -> Commands:
         """Trailers; they go out behind what the body ends with."""
@@ -225,6 +228,8 @@ class Responder:
             state.upstream = False  # it has answered, and does not want the rest of the request
             state.request = RequestPhase.IGNORED
             return ()
+        if late is None and (once_more := self._once_more(event)) is not None:
+            return once_more
         if state.head_sent or state.request is RequestPhase.FAILED:
             return self.writer.hang_up("upstream_aborted", late or event.message)
         host = state.flow.request.host
@@ -234,6 +239,23 @@ class Responder:
             return self.writer.answer_when_read(slow, "upstream_aborted")
         refusal = error_responses.upstream_failed(f"`{host}` did not answer: {event.message}")
         return self.writer.answer_when_read(refusal, "upstream_aborted")
+
+    def _once_more(self, event: ResponseProtocolError) -> Commands | None:
+        """The request again, on another connection, where the server has surely not answered it. Only of
+        streams that share a client's connection: other clients see by themselves that theirs has ended."""
+        state = self.state
+        awaited = state.begun and state.response is ResponsePhase.AWAITED and not state.nobody_asks
+        if not (awaited and state.flow.request.is_http2 and compat.may_repeat(event, state.flow.request)):
+            return None
+        again, self.again = self.again, None  # once (RFC 9112 §9.3.1)
+        state.upstream = False
+        return again() if again is not None else None
+
+    def too_late(self) -> Commands:
+        """The server took too long for a stream that may share its connection."""
+        state = self.state
+        lost = ResponseProtocolError(state.stream_id, "it took too long", compat.BAD_GATEWAY)
+        return joined(self.writer.cancel_upstream(), self.lost(lost))
 
     # ------------------------------------------------------------ WebSocket
 

@@ -31,6 +31,7 @@ from faultwire.mitm.messages import convert
 
 if TYPE_CHECKING:
     from mitmproxy import http
+    from mitmproxy.proxy.layers.http._base import HttpEvent
 
     from faultwire.events import Response
     from faultwire.mitm.messages.error_responses import Refusal
@@ -140,8 +141,8 @@ class ResponseWriter:
         self.all_sent = True
         return (*last, SendHttp(ResponseEndOfMessage(state.stream_id), state.context.client))
 
-    def hang_up(self, ending: str, error: str | None) -> Commands:
-        """End without a word: FIN on HTTP/1, RST_STREAM on HTTP/2."""
+    def hang_up(self, ending: str, error: str | None, code: int | None = None) -> Commands:
+        """End without a word: FIN on HTTP/1, RST_STREAM on HTTP/2, there with a code."""
         state = self.state
         if state.begun:
             state.recorded.end(ending, error)
@@ -151,7 +152,9 @@ class ResponseWriter:
         if state.gateway.stock_hooks:
             yield HttpErrorHook(state.flow)
         if state.request is not RequestPhase.FAILED:
-            killed = ResponseProtocolError(state.stream_id, ending, compat.KILL)
+            killed: HttpEvent = ResponseProtocolError(state.stream_id, ending, compat.KILL)
+            if code is not None and state.flow.request.is_http2:
+                killed = compat.ResetStream(state.stream_id, code)
             yield SendHttp(killed, state.context.client)
         yield self._drop()
 

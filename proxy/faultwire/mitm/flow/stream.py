@@ -37,8 +37,10 @@ from faultwire.wire.framing import split as framing
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
+    from mitmproxy.connection import Connection
     from mitmproxy.proxy import commands
     from mitmproxy.proxy.context import Context
+    from mitmproxy.proxy.layer import Layer
 
     from faultwire.mitm.flow.gateway import Gateway
     from faultwire.mitm.flow.stream_state import Commands, Ended
@@ -76,6 +78,17 @@ class FaultLayer(HttpLayer):
         self.gateway.stats.flooded += 1
         self.gateway.cut_off(self.context.client, why)
 
+    def stall_s(self) -> float | None:
+        """How long bodies of this client's requests shall stand still once their window is full, if so."""
+        tunnel = self.gateway.tunnels.of(self.context.client)
+        return tunnel.stall_s() if tunnel is not None else None
+
+    def body_stalled(self) -> None:
+        """A request's body did stand still."""
+        tunnel = self.gateway.tunnels.of(self.context.client)
+        if tunnel is not None:
+            tunnel.stalled()
+
     def requests_written(self, stream_id: int, count: int) -> None:
         """So many requests were written to a server for this stream."""
         stream: Any = self.streams.get(stream_id)
@@ -86,12 +99,25 @@ class FaultLayer(HttpLayer):
     def get_connection(self, event: GetHttpConnection, *, reuse: bool = True) -> Any:
         """A connection for a stream. Of HTTP/1 servers a client of HTTP/2 gets one again on which nothing is
         under way; mitmproxy opens one for every request."""
+        if isinstance(event, compat.NewHttpConnection):
+            return super().get_connection(event, reuse=False)
         if self.context.client.alpn == b"h2":
             for connection, layer in self.connections.items():
-                if event.connection_spec_matches(connection) and compat.is_free(connection, layer):
+                if event.connection_spec_matches(connection) and self._serves_again(connection, layer):
                     stream = self.command_sources.pop(event)
                     return self.event_to_child(stream, GetHttpConnectionCompleted(event, (connection, None)))
         return super().get_connection(event, reuse=reuse)
+
+    def _serves_again(self, connection: Connection, layer: Layer) -> bool:
+        """Is nothing under way on a connection to an HTTP/1 server, and has the server not ended it? Its end
+        may have come already, and not been read."""
+        return compat.is_free(connection, layer) and transports.is_quiet(self.context.client, connection)
+
+    def withhold(self, connection: Connection, stream_id: int) -> None:
+        """Let an HTTP/2 server send no more in this stream than it may already, until `ReadOn`."""
+        layer: Any = self.connections.get(connection)
+        if layer is not None:
+            layer.context.layers[-1].withhold(stream_id)
 
     def make_stream(self, stream_id: int) -> Any:
         """Called by mitmproxy for every request head."""

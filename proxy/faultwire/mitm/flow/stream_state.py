@@ -8,8 +8,9 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 from mitmproxy.proxy import commands
+from mitmproxy.proxy.layers.http import SendHttp
 
-from faultwire.mitm.compat import transports
+from faultwire.mitm.compat import ReadOn, transports
 
 if TYPE_CHECKING:
     from mitmproxy import http
@@ -70,6 +71,8 @@ class StreamState:
     gateway: Gateway
     flow: http.HTTPFlow = None  # type: ignore[assignment]  # set before any part is asked anything
     recorded: RecordedExchange = None  # type: ignore[assignment]
+    whole: bool = False
+    """Has all of the request come with its head? Then nothing of it is waited for."""
     begun: bool = False
     """Is there a `recorded`? Not for a head that belongs to nobody."""
     request: RequestPhase = RequestPhase.HEAD
@@ -103,11 +106,9 @@ class StreamState:
                 self.recorded.client_left()
 
     def is_held(self) -> bool:
-        """Do we keep the response waiting ourselves, or do others share the server's connection?"""
-        client = self.flow.client_conn
-        shared = self.flow.request.is_http2 and len(self.gateway.connection(client).exchanges) > 1
+        """Do we keep the response waiting ourselves?"""
         waits = self.pause is not None or self.throttled or self.gateway.lags()
-        return shared or waits or transports.is_behind(client)
+        return waits or transports.is_behind(self.flow.client_conn)
 
     def is_unread(self) -> bool:
         """Do we not read from the client, or does its answer stream already?"""
@@ -119,8 +120,13 @@ class StreamState:
         return self.response in (ResponsePhase.STREAMED, ResponsePhase.HELD, ResponsePhase.DONE)
 
     def drop_server(self, why: str) -> None:
-        """The server took too long: its connection ends, and the stream hears of it."""
-        if self.upstream and not self.recorded.ended:
+        """The server took too long: its connection ends, and the stream hears of it. Where other streams may
+        share the connection the stream is woken, and ends itself."""
+        if not self.upstream or self.recorded.ended:
+            return
+        if self.flow.request.is_http2:
+            transports.wake(self.flow.client_conn, self.context.layers[-1])
+        else:
             transports.drop(self.flow.client_conn, self.flow.server_conn)
 
     def fail(self) -> None:
@@ -131,15 +137,30 @@ class StreamState:
         """Bytes of the response wait; from some size on no more are read."""
         self.waiting += size
         if self.waiting > QUEUE_LIMIT and not self.throttled:
-            self.throttled = True
-            self.gateway.throttle(self.flow, paused=True)
+            self._throttle(paused=True)
 
-    def release(self, size: int) -> None:
-        """Bytes wait no longer."""
+    def release(self, size: int) -> Known:
+        """Bytes wait no longer; gives what has to be told to the server."""
         self.waiting = max(0, self.waiting - size)
         if self.throttled and self.waiting <= QUEUE_LIMIT // 2:
-            self.throttled = False
-            self.gateway.throttle(self.flow, paused=False)
+            return self._throttle(paused=False)
+        return ()
+
+    def _throttle(self, *, paused: bool) -> Known:
+        """Stop or go on reading the response. In HTTP/2 the client's other streams go on: a connection to an
+        HTTP/1 server is this stream's own, and one of HTTP/2 has a window for it."""
+        self.throttled = paused
+        server = self.flow.server_conn
+        if not self.flow.request.is_http2:
+            self.gateway.throttle(self.flow, paused=paused)
+        elif server.alpn != b"h2":
+            transports.read_more(self.flow.client_conn, server, paused=paused)
+        elif not paused:
+            return (SendHttp(ReadOn(self.stream_id), server),)
+        else:
+            layers: Any = self.context.layers
+            next(one for one in reversed(layers) if hasattr(one, "withhold")).withhold(server, self.stream_id)
+        return ()
 
     def release_all(self) -> None:
         """Nothing waits any longer."""

@@ -36,7 +36,7 @@ class RecordedTunnel:
         self.session = session
         self.tunnel = Tunnel(session.context, session.stages, request, direct=direct)
         self.ended = not self.tunnel.judged
-        self._shown = False
+        self._shown = self._http2 = False
         self._recording: Recording | None = None
         if self.ended:
             return
@@ -46,7 +46,7 @@ class RecordedTunnel:
             self._recording.request(exchange.request)
             if not direct:
                 self._recording.delivered_head(self.tunnel.answer or OPENED)
-        if self.flaw is None:
+        if self.flaw is None and self.tunnel.stall is None:
             self.end("cut" if direct and self.tunnel.answer is not None else "complete")
 
     @property
@@ -75,17 +75,29 @@ class RecordedTunnel:
 
     def taken(self) -> None:
         """The client sends a request: it took what it should not have taken, if it saw it."""
-        if self.ended:
+        if self.ended or self.tunnel.stall is not None:
             return
         if self._shown:
             self.tunnel.ignored(f"{self.tunnel.effect}, and the client took it")
         self.end("complete")
+
+    def stall_s(self) -> float | None:
+        """HTTP/2 is spoken here: how long a body stands still once its window is full, if it does."""
+        self._http2 = True
+        return self.tunnel.stall.seconds if self.tunnel.stall is not None and not self.ended else None
+
+    def stalled(self) -> None:
+        """A body stood still."""
+        if not self.ended:
+            self.tunnel.acted()
 
     def end(self, ending: str, error: str | None = None) -> None:
         """It is over; only the first word counts."""
         if self.ended:
             return
         self.ended = True
+        if self.tunnel.stall is not None and not self._http2:
+            self.tunnel.unfit("no HTTP/2 was spoken in the tunnel, and HTTP/1.1 has no windows")
         faults = self.tunnel.ledger()
         self.session.count(self.tunnel.exchange, faults)
         if self._recording is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64decode
 from binascii import Error as Base64Error
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mitmproxy import http
 
@@ -15,8 +15,48 @@ if TYPE_CHECKING:
     from faultwire.events import Headers
 
 
+_FOR_PROXIES = frozenset(("proxy-authorization", "proxy-connection"))
+
+
+class ReadFields(http.Headers):
+    """mitmproxy's header fields, for a head that the core has validated. `text` are the fields as the core
+    gave them, None once anybody has changed them."""
+
+    def __init__(self, text: Headers) -> None:
+        # Not mitmproxy's own: it looks at each field, and sets what is made here when it is wanted.
+        self.text: Headers | None = text
+        self._bytes: tuple[tuple[bytes, bytes], ...] | None = None
+        self._values: dict[str, str] | None = None
+
+    @property
+    def fields(self) -> Any:
+        """The fields as bytes, which is how mitmproxy sees them."""
+        found = self._bytes
+        if found is None:
+            text = self.text or ()
+            found = self._bytes = tuple(
+                [(name.encode("latin-1"), value.encode("latin-1")) for name, value in text]
+            )
+        return found
+
+    @fields.setter
+    def fields(self, fields: Any) -> None:
+        self._bytes, self.text, self._values = fields, None, None
+
+    def first(self, name: str) -> str | None:
+        """The first value of a field, its name in lower case; only while `text` is there."""
+        values = self._values
+        if values is None:
+            values = self._values = {}
+            for key, value in self.text or ():
+                values.setdefault(key.lower(), value)
+        return values.get(name)
+
+
 def value_of(headers: http.Headers, name: bytes) -> str | None:
     """The first value of a field, its name in lower case; mitmproxy's own look-up takes far longer."""
+    if type(headers) is ReadFields and headers.text is not None:
+        return headers.first(name.decode())
     size = len(name)
     for key, value in headers.fields:
         if len(key) == size and key.lower() == name:
@@ -26,6 +66,8 @@ def value_of(headers: http.Headers, name: bytes) -> str | None:
 
 def headers_of(headers: http.Headers) -> Headers:
     """Header fields as text, in order."""
+    if type(headers) is ReadFields and headers.text is not None:
+        return headers.text
     return tuple([(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers.fields])
 
 
@@ -58,9 +100,10 @@ def apply_request(request: http.Request, wanted: Request) -> None:
     headers = wanted.headers
     if wanted.body is not None:
         request.data.content = wanted.body
-        if header(headers, "content-length") is not None:
-            headers = with_header(headers, "content-length", str(len(wanted.body)))
-    request.headers = fields_of(headers)
+        if header(headers, "content-length") not in (None, length := str(len(wanted.body))):
+            headers = with_header(headers, "content-length", length)
+    if headers is not headers_of(request.headers):
+        request.headers = fields_of(headers)
 
 
 def apply_response(response: http.Response, wanted: Response) -> None:
@@ -117,6 +160,11 @@ def without_proxy_headers(request: http.Request) -> None:
     """Drop what is between the client and us: the proxy user, and an upgrade to h2c that would take
     the rest of the connection out of our sight."""
     headers = request.headers
+    if type(headers) is ReadFields and headers.text is not None and headers.first("upgrade") is None:
+        kept_text = tuple([field for field in headers.text if field[0].lower() not in _FOR_PROXIES])
+        if len(kept_text) < len(headers.text):
+            request.headers = ReadFields(kept_text)
+        return
     for field in (b"proxy-authorization", b"proxy-connection"):
         if value_of(headers, field) is not None:
             del headers[field.decode()]

@@ -3,6 +3,8 @@ that the tunnel may ask of it, or mitmproxy's own layers. Both are counted, the 
 
 from __future__ import annotations
 
+import logging
+import re
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,6 +16,7 @@ from mitmproxy import ctx
 from faultwire import _core
 from faultwire.mitm.compat import FastHandler, transports
 from faultwire.mitm.compat.leaves import KEPT, LeafCertificates
+from faultwire.mitm.native import lean
 from faultwire.mitm.native.layer import NativeLayer
 
 if TYPE_CHECKING:
@@ -23,10 +26,20 @@ if TYPE_CHECKING:
     from faultwire.mitm.network.client_certificates import ClientCertificates
     from faultwire.mitm.settings import EngineSettings
 
+logger = logging.getLogger(__name__)
+
+STREAMS = "this Python's transports cannot be taken over: the native path reads sockets through streams"
+
 HELLO_LIMIT = 64 * 1024
 """Bytes of a ClientHello that are waited for; a longer one is mitmproxy's."""
 
 TLS_RECORD = b"\x16"
+
+METHOD_LIMIT = 32
+"""Bytes in which a client of the proxy has to show that it asks for an `http` URL."""
+
+_ABSOLUTE = re.compile(rb"[A-Z]{1,16} http://")
+_PERHAPS = re.compile(rb"[A-Z]{0,16}|[A-Z]{1,16} (?:h|ht|htt|http|http:|http:/)?")
 
 Hello = tuple[str | None, list[bytes], bool]
 Waits = Literal["waits"]
@@ -57,6 +70,14 @@ class NativePath:
         self._clients = clients
         self._bundle = bundle
         self._shown: dict[str, Any] = {}
+        self.lean = False
+        """Are sockets read without a task? Valid after `prepare`."""
+
+    async def prepare(self) -> None:
+        """Find out how sockets are read; where the quick way does not work, say so."""
+        self.lean = await lean.works()
+        if not self.lean:
+            logger.warning(STREAMS)
 
     @cached_property
     def terms(self) -> _core.Terms:
@@ -81,7 +102,25 @@ class NativePath:
             self.gateway.stats.native_declined[why] += 1
             return None
         self.gateway.stats.native += 1
-        return NativeLayer(context, self.gateway, self._tunnel(context, name, tls=tls), tls=tls)
+        self.gateway.stats.native_streams += not self.lean
+        tunnel = self._tunnel(context, name, tls=tls)
+        return NativeLayer(context, self.gateway, tunnel, tls=tls, lean=self.lean)
+
+    def choose_plain(self, context: Context, data: bytes) -> NativeLayer | Waits | None:
+        """The same for a client of the proxy itself, that asks for `http` URLs."""
+        start = _ABSOLUTE.match(data)
+        if start is None:
+            return "waits" if _PERHAPS.fullmatch(data) and len(data) < METHOD_LIMIT else None
+        why = self._unfit_client(context)
+        if why is None and self._clients is not None:
+            why = "client_certificate"
+        if why is not None:
+            self.gateway.stats.native_declined[why] += 1
+            return None
+        self.gateway.stats.native_plain += 1
+        self.gateway.stats.native_streams += not self.lean
+        tunnel = _core.Tunnel(self.terms, None)
+        return NativeLayer(context, self.gateway, tunnel, tls=False, lean=self.lean)
 
     def _distrusts(self, context: Context, hello: Hello) -> str | None:
         """Why a client's TLS is mitmproxy's; if it is not, what is known of the client from it."""
@@ -100,15 +139,10 @@ class NativePath:
     def _unfit(self, context: Context) -> str | None:
         """What the tunnel may ask of mitmproxy that only mitmproxy does; None for nothing."""
         gateway, client = self.gateway, context.client
-        if type(transports.handler_of(client)) is not FastHandler:
-            return "handler"
-        if gateway.replays is not None:
-            return "replay"
-        if gateway.stock_hooks:
-            return "hooks"
-        if gateway.reverse:
-            return "base_url"
-        if client.tls or context.server.address is None:
+        why = self._unfit_client(context)
+        if why is not None:
+            return why
+        if context.server.address is None:
             return "nested"
         if self._clients is not None and self._clients.find(context.server.address[0]) is not None:
             return "client_certificate"
@@ -118,6 +152,19 @@ class NativePath:
         if not isinstance(ctx.master.addons.get("tlsconfig"), LeafCertificates):
             return "certificates"
         return None
+
+    def _unfit_client(self, context: Context) -> str | None:
+        """The same of any connection of this client."""
+        gateway, client = self.gateway, context.client
+        if type(transports.handler_of(client)) is not FastHandler:
+            return "handler"
+        if gateway.replays is not None:
+            return "replay"
+        if gateway.stock_hooks:
+            return "hooks"
+        if gateway.reverse:
+            return "base_url"
+        return "nested" if client.tls else None
 
     def _tunnel(self, context: Context, name: str | None, *, tls: bool) -> _core.Tunnel:
         """A tunnel that shows the certificate which any client of this name is shown."""

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Iterable
-from copy import copy
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from mitmproxy import http
 from mitmproxy.net.http import http1
 from mitmproxy.proxy import commands, events
+from mitmproxy.proxy.context import Context
 from mitmproxy.proxy.layers.http import GetHttpConnection, SendHttp
 from mitmproxy.proxy.layers.http._events import (
     RequestData,
@@ -33,8 +34,9 @@ from faultwire.mitm.compat.hooks import FaultwireResetHook, FaultwireWaitHook
 from faultwire.mitm.flow.driver import ExchangeDriver
 from faultwire.mitm.flow.stream_state import Commands, Ended, RequestPhase, ResponsePhase, StreamState
 from faultwire.mitm.flow.websocket import WebSocketLayer
+from faultwire.mitm.messages import convert
 from faultwire.mitm.native.roles import STREAM
-from faultwire.mitm.native.writing import MessageWriter, ends_connection
+from faultwire.mitm.native.writing import MessageWriter, ends_connection, read_request
 from faultwire.wire.framing import split as framing
 
 if TYPE_CHECKING:
@@ -45,14 +47,15 @@ if TYPE_CHECKING:
 
 WEBSOCKET_VERSION = "13"
 
+_numbers = count(1)
+
 
 class NativeExchange:
     """One exchange of a native connection."""
 
     def __init__(self, layer: ClientSide) -> None:
         self.layer = layer
-        context = copy(layer.context)  # `fork` makes a server of its own first
-        self.state = StreamState(context, STREAM, layer.gateway)
+        self.state = StreamState(_context(layer), STREAM, layer.gateway)
         self.driver = ExchangeDriver(
             self.state, finish=self._finish, killed=self._killed, upgrade=self._upgrade
         )
@@ -70,26 +73,24 @@ class NativeExchange:
         if method == "CONNECT":
             return "there is a tunnel already"
         if target.startswith("/") or target == "*":
-            headers = http.Headers(
-                [(name.encode("latin-1"), value.encode("latin-1")) for name, value in fields]
-            )
-            request = http.Request(
-                "", 0, method.encode(), b"", b"", target.encode("latin-1"), version.encode(), headers,
-                None, None, 0.0, None,
-            )  # fmt: skip
+            request = read_request(method, target, version, fields)
         else:
             try:
-                request = http1.read_request_head(written.split(b"\r\n")[:-2])
+                request = http1.read_request_head([written.partition(b"\r\n")[0]])
             except ValueError:
                 return "its target cannot be read"
+            request.headers = convert.ReadFields(fields)
             if request.scheme not in ("http", "https"):
                 return "its target has another scheme than `http` and `https`"
         address = layer.target.address
-        assert address is not None
-        request.data.host, request.data.port = address[:2]
-        request.data.scheme = b"https" if layer.tls else b"http"
-        flow = self.state.flow = http.HTTPFlow(layer.client, layer.target)
+        if address is None:  # the proxy itself is asked
+            request.data.authority = b""
+        else:
+            request.data.host, request.data.port = address[:2]
+            request.data.scheme = b"https" if layer.tls else b"http"
+        flow = self.state.flow = _flow(layer)
         flow.request, flow.live = request, True
+        self.state.whole = layer.has_whole_request
         self.handle(RequestHeaders(STREAM, request, bodiless))
         return None
 
@@ -290,6 +291,25 @@ class NativeExchange:
         """One end of a WebSocket has ended its connection."""
         if self.socket is not None:
             self._carry_all(self.socket.handle_event(events.ConnectionClosed(connection)))
+
+
+def _context(layer: ClientSide) -> Context:
+    """The connection's context, with a server of the exchange's own; `fork` and `copy` take far longer."""
+    shared = layer.context
+    context = Context.__new__(Context)
+    context.client, context.options = shared.client, shared.options
+    context.server, context.layers = shared.server, shared.layers
+    return context
+
+
+def _flow(layer: ClientSide) -> http.HTTPFlow:
+    """A flow that no addon of others sees, so that nothing but these members is read of it; mitmproxy's own
+    way to make one takes an identifier from the system's chance."""
+    flow = http.HTTPFlow.__new__(http.HTTPFlow)
+    flow.id = f"native-{next(_numbers)}"
+    flow.client_conn, flow.server_conn = layer.client, layer.target
+    flow.metadata, flow.is_replay, flow.timestamp_created = {}, None, 0.0
+    return flow
 
 
 def _fields(pairs: tuple[tuple[str, str], ...]) -> http.Headers:

@@ -7,12 +7,14 @@ order in which both sides spoke.
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from mitmproxy.proxy import commands, events
 from mitmproxy.proxy.context import Context
 from mitmproxy.proxy.layer import Layer
+from mitmproxy.proxy.layers import modes
 
 from faultwire import clock
 from faultwire.mitm.compat import transports
@@ -20,6 +22,7 @@ from faultwire.mitm.compat.http1 import refused
 from faultwire.mitm.flow.failed_handshakes import host_of
 from faultwire.mitm.messages import error_responses
 from faultwire.mitm.native.exchange import NativeExchange
+from faultwire.mitm.native.lean import take_over
 from faultwire.mitm.native.upstream import Upstream
 
 if TYPE_CHECKING:
@@ -32,10 +35,15 @@ BEHIND = 64 * 1024
 """Bytes of requests that wait for the exchange before them, from which on the client is not read."""
 
 
+_END = (False, ("end",))
+
+
 class NativeLayer(Layer):
     """Between the handler of a client's connection, the tunnel in the core, and one exchange at a time."""
 
-    def __init__(self, context: Context, gateway: Gateway, tunnel: _core.Tunnel, *, tls: bool) -> None:
+    def __init__(
+        self, context: Context, gateway: Gateway, tunnel: _core.Tunnel, *, tls: bool, lean: bool = False
+    ) -> None:
         own = Context(context.client, context.options)
         own.server = context.server
         super().__init__(own)
@@ -48,6 +56,10 @@ class NativeLayer(Layer):
         self._reads = False
         self._held = False
         self._open, self._closed = not tls, False
+        self._lean = lean
+        self._back: Layer | None = None
+        """Who serves the client, once it was handed back."""
+        self._left: frozenset[Connection] = frozenset()
 
     # ------------------------------------------------------------ events of the handler
 
@@ -56,17 +68,20 @@ class NativeLayer(Layer):
         return self._handle_event(event)
 
     def _handle_event(self, event: events.Event) -> Any:
+        if self._back is not None:
+            return () if getattr(event, "connection", None) in self._left else self._back.handle_event(event)
         if isinstance(event, events.DataReceived):
-            if event.connection is self.client:
-                self.say(self.tunnel.receive(event.data, server=False), server=False)
-            else:
-                self.upstream.receive(event)
-        elif isinstance(event, events.ConnectionClosed):
+            self._take_over(event.connection)  # it came through a stream
+            self.receive(event.connection, event.data)
+            return ()
+        if isinstance(event, events.ConnectionClosed):
             if event.connection is self.client:
                 self._client_ended()
             else:
                 self.upstream.ended(event)
         elif isinstance(event, events.OpenConnectionCompleted):
+            if event.reply is None:
+                self._take_over(event.command.connection)
             self.upstream.connected(event)
         elif isinstance(event, events.HookCompleted | events.Wakeup):
             if self.exchange is not None:
@@ -75,6 +90,22 @@ class NativeLayer(Layer):
             self.handler.layer = self
         self.flush()
         return ()
+
+    def receive(self, connection: Connection, data: bytes) -> None:
+        """Bytes came from one side."""
+        if self._back is not None:
+            self.handler._carry(events.DataReceived(connection, data))
+            return
+        if connection is self.client:
+            self.say(self.tunnel.receive(data, server=False), server=False)
+        else:
+            self.upstream.receive(connection, data)
+        self.flush()
+
+    def _take_over(self, connection: Connection) -> None:
+        """Read a socket without a task from here on, once what its stream holds has been read."""
+        if self._lean:
+            asyncio.get_running_loop().call_soon(take_over, self, connection)
 
     def flush(self) -> None:
         """Write what there is to write."""
@@ -91,6 +122,11 @@ class NativeLayer(Layer):
         transport = self.handler.transports.get(connection)
         if transport is not None and transport.writer is not None and not transport.writer.is_closing():
             transport.writer.write(data)
+
+    @property
+    def has_whole_request(self) -> bool:
+        """Has the request that is being taken come to its end?"""
+        return bool(self._words) and self._words[-1] == _END
 
     # ------------------------------------------------------------ what both sides say
 
@@ -130,11 +166,29 @@ class NativeLayer(Layer):
             self._failed(word[1])
 
     def _begin(self, word: tuple[Any, ...]) -> None:
+        if self.target.address is None and not word[2].startswith("http://"):
+            self._hand_back(word)
+            return
         exchange = self.exchange = NativeExchange(self)
         why = exchange.begin(word)
         if why is not None:
             self.exchange = None
             self._refuse(400, f"the request head is malformed: {why}", "faultwire_malformed")
+
+    def _hand_back(self, word: tuple[Any, ...]) -> None:
+        """A client of the proxy that has asked for `http` URLs asks for something else: a CONNECT, say. From
+        here on mitmproxy serves it, as if it had just connected."""
+        if list(self._words) != [_END]:
+            why = "the request head is malformed: its target is no `http` URL"
+            self._refuse(400, why, "faultwire_malformed")
+            return
+        self._words.clear()
+        self.upstream.close()
+        self._left = frozenset(self.handler.transports) - {self.client}  # their ends are nothing to it
+        data = word[6] + bytes(self.tunnel.rest(server=False))
+        self._back = modes.HttpProxy(Context(self.client, self.context.options))
+        self.handler._carry(events.Start())
+        self.handler._carry(events.DataReceived(self.client, data))
 
     def over(self) -> None:
         """The exchange is over, and the connection stays: the next request may come."""

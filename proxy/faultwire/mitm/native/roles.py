@@ -77,6 +77,10 @@ class ClientSide(Protocol):
     handler: Any
 
     @property
+    def has_whole_request(self) -> bool:
+        """Has the request that is being taken come to its end?"""
+
+    @property
     def exchange(self) -> Exchange | None:
         """The exchange that is under way."""
 

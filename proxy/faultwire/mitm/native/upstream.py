@@ -23,10 +23,11 @@ from faultwire.mitm import compat
 from faultwire.mitm.flow import request_balance
 from faultwire.mitm.native.openssl import OpenSsl
 from faultwire.mitm.native.roles import STREAM
-from faultwire.mitm.native.writing import MessageWriter, ends_connection
+from faultwire.mitm.native.writing import MessageWriter, ends_connection, read_response
 from faultwire.wire.framing.split import SWITCHING
 
 if TYPE_CHECKING:
+    from mitmproxy.connection import Connection
     from mitmproxy.proxy import commands
     from mitmproxy.proxy.layers.http._base import HttpEvent
 
@@ -132,14 +133,14 @@ class Upstream:
 
     # ------------------------------------------------------------ bytes
 
-    def receive(self, event: events.DataReceived) -> None:
+    def receive(self, connection: Connection, data: bytes) -> None:
         """Bytes came from a server."""
-        if event.connection is not self.server:
+        if connection is not self.server:
             return
         if self._openssl is not None:
-            self._openssl.handle(event)
+            self._openssl.handle(events.DataReceived(connection, data))
         else:
-            self.plain(event.data)
+            self.plain(data)
 
     def plain(self, data: bytes) -> None:
         """The same for the core, which reads the HTTP in them."""
@@ -237,10 +238,7 @@ class Upstream:
 
     def _head(self, asks: Exchange, word: tuple[Any, ...]) -> None:
         _, status, version, reason, fields, bodiless, _ = word
-        headers = http.Headers([(name.encode("latin-1"), value.encode("latin-1")) for name, value in fields])
-        self._response = http.Response(
-            version.encode(), status, reason.encode("latin-1"), headers, None, None, 0.0, None
-        )
+        self._response = read_response(status, version, reason, fields)
         asks.handle(ResponseHeaders(STREAM, self._response, bodiless))
 
     def _settle(self) -> None:

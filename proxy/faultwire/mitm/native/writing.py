@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mitmproxy import http
 from mitmproxy.net.http import http1
@@ -11,6 +11,8 @@ from mitmproxy.net.http import http1
 from faultwire.mitm.messages import convert
 
 if TYPE_CHECKING:
+    from faultwire.events import Headers
+
     Message = http.Request | http.Response
 
 
@@ -36,6 +38,45 @@ def _ends_by_closing(request: http.Request, response: http.Response) -> bool:
         return False
 
 
+def read_request(method: str, target: str, version: str, fields: Headers) -> http.Request:
+    """A request as the core read it; where it goes to is set by whoever knows."""
+    request = http.Request.__new__(http.Request)
+    request.data = http.RequestData(
+        host="", port=0, method=method.encode(), scheme=b"", authority=b"", path=target.encode("latin-1"),
+        http_version=version.encode(), headers=convert.ReadFields(fields), content=None, trailers=None,
+        timestamp_start=0.0, timestamp_end=None,
+    )  # fmt: skip
+    return request
+
+
+def read_response(status: int, version: str, reason: str, fields: Headers) -> http.Response:
+    """A response as the core read it; mitmproxy's own way to make one looks at each member once more."""
+    response = http.Response.__new__(http.Response)
+    response.data = http.ResponseData(
+        http_version=version.encode(), status_code=status, reason=reason.encode("latin-1"),
+        headers=convert.ReadFields(fields), content=None, trailers=None, timestamp_start=0.0,
+        timestamp_end=None,
+    )  # fmt: skip
+    return response
+
+
+def _as_read(message: Message) -> bytes | None:
+    """A head whose fields nobody has changed, as mitmproxy's own functions write it in twice the time; None
+    where that is theirs to do."""
+    headers = message.headers
+    if type(headers) is not convert.ReadFields or headers.text is None:
+        return None
+    data: Any = message.data
+    if isinstance(message, http.Response):
+        start = b"%s %d %s\r\n" % (data.http_version, data.status_code, data.reason)
+    elif data.authority or data.method == b"CONNECT":
+        return None
+    else:
+        start = b"%s %s %s\r\n" % (data.method, data.path, data.http_version)
+    lines = "".join([f"{name}: {value}\r\n" for name, value in headers.text])
+    return start + lines.encode("latin-1") + b"\r\n"
+
+
 class MessageWriter:
     """Writes one message after the other to one side."""
 
@@ -48,8 +89,8 @@ class MessageWriter:
         coding = convert.value_of(message.headers, b"transfer-encoding") or ""
         self._chunked = "chunked" in coding.lower()
         if isinstance(message, http.Response):
-            return bytes(http1.assemble_response_head(message))
-        return bytes(http1.assemble_request_head(message))
+            return _as_read(message) or bytes(http1.assemble_response_head(message))
+        return _as_read(message) or bytes(http1.assemble_request_head(message))
 
     def data(self, pieces: Sequence[bytes]) -> bytes:
         """Parts of the body, each in a chunk of its own."""

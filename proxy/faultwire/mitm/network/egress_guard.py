@@ -7,7 +7,9 @@ resolves differently the second time gains nothing.
 
 from __future__ import annotations
 
+import fcntl
 import ipaddress
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -43,6 +45,9 @@ class Guard:
     listeners: set[int] = field(default_factory=set)
     shims: Path | None = None
     """A folder of ours, in which a file is named after each port of this machine that an MCP shim serves."""
+    workbenches: Path | None = None
+    """A folder of ours, in which a file is named after each port of this machine that a workbench listens on.
+    It holds the file as long as it does; they are refused whatever else is allowed."""
     local_only: bool = False
     """May only addresses of this machine be connected to, apart from `remote_hosts`?"""
     remote_hosts: tuple[str, ...] = ()
@@ -79,6 +84,8 @@ class Guard:
         ip = _plain(ipaddress.ip_address(address.partition("%")[0]))
         if self.is_listener(address, port):
             return f"`{host}:{port}` is this proxy itself"
+        if self._is_workbench(address, port):
+            return f"`{host}:{port}` is faultwire's workbench, which no agent may reach"
         if self.local_only and not (ip.is_loopback or ip.is_unspecified or covers(self.remote_hosts, host)):
             return self.check_remote(host) or f"`{host}` ({ip}) is not an address of this machine"
         if self._allowed(host, port):
@@ -119,6 +126,23 @@ class Guard:
 
     def _is_shim(self, port: int) -> bool:
         return self.shims is not None and (self.shims / str(port)).is_file()
+
+    def _is_workbench(self, address: str, port: int) -> bool:
+        if self.workbenches is None or not is_local(address):
+            return False
+        try:
+            fd = os.open(self.workbenches / str(port), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True  # it is there, and cannot be looked at
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        finally:
+            os.close(fd)
+        return False  # what one left behind that was killed
 
     def _allowed(self, host: str, port: int) -> bool:
         name = host.lower()

@@ -11,6 +11,7 @@ from faultwire.tape.evidence.checkpoint import Checkpoint, note_digest
 from faultwire.tape.evidence.sealer import file_digest, seal_path
 from faultwire.tape.format import hash_chain
 from faultwire.tape.format.small_file import small_file
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -130,7 +131,8 @@ class SealChecker:
         except (signed_note.NoteError, UnicodeDecodeError) as error:
             return self.find("seal_invalid", f"`{place.name}` is malformed: {error}")
         if not self._seen:
-            message = f"`{place.name}` seals {checkpoint.size} events, expected a seal on the tape as well"
+            sealed = counted(checkpoint.size, "event")
+            message = f"`{place.name}` seals {sealed}, expected a seal on the tape as well"
             return self.find("seal_invalid", message)
         if self._last is None:
             return None  # the tape's own seal is in question already

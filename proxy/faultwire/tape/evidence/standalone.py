@@ -1,4 +1,5 @@
-"""The script that checks an exported tape without us: one file, Python's standard library alone."""
+"""The scripts that check an exported tape, or a certificate, without us: a file each, Python's standard
+library alone."""
 
 from __future__ import annotations
 
@@ -8,19 +9,20 @@ from faultwire.errors import UsageError
 from faultwire.output_file import create
 
 NAME = "verify_tape.py"
+OF_CERTIFICATES = "verify_certificate.py"
 
 
-def script() -> Path:
-    """Where it is: in a checkout `docs/verify_tape.py`, else inside of the package, as the build put it."""
+def script(name: str = NAME) -> Path:
+    """Where one is: in a checkout `docs/`, else inside of the package, as the build put it."""
     package = Path(__file__).parents[2]
     checkout = package.parent.parent
     beside = checkout / "core_rs" / "Cargo.toml"
-    return checkout / "docs" / NAME if beside.is_file() else package / "_data" / NAME
+    return checkout / "docs" / name if beside.is_file() else package / "_data" / name
 
 
-def place(folder: Path, *, anywhere: bool = False) -> Path:
+def place(folder: Path, name: str = NAME, *, anywhere: bool = False) -> Path:
     """Put a copy into a folder; one that is there and the same is as good. Raises UsageError."""
-    target, text = folder / NAME, script().read_bytes()
+    target, text = folder / name, script(name).read_bytes()
     try:
         with create(target, anywhere=anywhere) as out:
             out.write(text)

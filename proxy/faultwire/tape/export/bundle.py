@@ -23,6 +23,7 @@ from faultwire.tape.format.bypassed import bypasses
 from faultwire.tape.format.file import connect_reader, event_rows
 from faultwire.tape.format.handshakes import failed_handshakes
 from faultwire.tape.format.validate import event_of
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -162,7 +163,11 @@ class _Gather:
         for one in bypassed:
             self._gap(event["session"], None, f"connected past the proxy: {one.text}")
         if more:
-            self._gap(event["session"], None, f"connected past the proxy to {more} more addresses")
+            self._gap(
+                event["session"],
+                None,
+                f"connected past the proxy to {counted(more, 'more address', 'more addresses')}",
+            )
         for failed in failed_handshakes(event):
             self._gap(event["session"], None, failed.text)
 

@@ -7,7 +7,7 @@ Needs `reportlab` (extra `[pdf]`).
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from xml.sax.saxutils import escape
 
 import orjson
@@ -21,6 +21,9 @@ from faultwire.text import safe
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
+
+    Section = tuple[str, Sequence[str], Sequence[Sequence[Any]]]
+    """A heading, the names of columns, and rows."""
 
 UNIT = "exchanges"
 LONGEST = 160
@@ -38,31 +41,47 @@ def write(path: Path, out: BinaryIO) -> int:
 
 def render(made: Json, out: BinaryIO) -> None:
     """A bundle as PDF."""
+    digest = sha256(_core.jcs(orjson.dumps(made)) + b"\n").hexdigest()
+    about = Heading(
+        f"Tape {made['tape']['origin']}", f"faultwire compliance bundle: {made['tape']['origin']}"
+    )
     try:
-        from reportlab.lib.pagesizes import A4
-        from reportlab.lib.styles import getSampleStyleSheet
-        from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer
+        pages(about, _sections(made, digest), out)
     except ImportError as error:
         raise UsageError(
             "found no `reportlab`, expected it for `--to pdf`",
             code="extra.pdf",
             hint="pip install 'faultwire[pdf]'; `--to bundle` needs nothing more",
         ) from error
+
+
+class Heading(NamedTuple):
+    """What stands above a document, and what readers call the file."""
+
+    title: str
+    name: str
+
+
+def pages(about: Heading, sections: Iterable[Section], out: BinaryIO) -> None:
+    """A PDF of tables under headings; the same content gives the same bytes. Raises ImportError without
+    `reportlab`."""
+    from reportlab.lib.pagesizes import A4
+    from reportlab.lib.styles import getSampleStyleSheet
+    from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer
+
     styles = getSampleStyleSheet()
-    digest = sha256(_core.jcs(orjson.dumps(made)) + b"\n").hexdigest()
-    story: list[Any] = [Paragraph(f"Tape {_cell(made['tape']['origin'])}", styles["Title"])]
-    for title, header, rows in _sections(made, digest):
+    story: list[Any] = [Paragraph(_cell(about.title), styles["Title"])]
+    for title, header, rows in sections:
         story += [
             Paragraph(title, styles["Heading2"]),
             _table(header, rows, styles["BodyText"]),
             Spacer(1, 8),
         ]
-    name = f"faultwire compliance bundle: {made['tape']['origin']}"
-    # The same bundle gives the same file: no date, and no random identifier.
-    SimpleDocTemplate(out, pagesize=A4, title=name, author="faultwire", invariant=1).build(story)
+    # No date, and no random identifier.
+    SimpleDocTemplate(out, pagesize=A4, title=about.name, author="faultwire", invariant=1).build(story)
 
 
-def _sections(made: Json, digest: str) -> Iterable[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]:
+def _sections(made: Json, digest: str) -> Iterable[Section]:
     tape, evidence = made["tape"], made["evidence"]
     about = [
         ("bundle SHA-256", digest),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import orjson
 
 from faultwire.errors import TapeTampered
+from faultwire.tape.format.arrivals import is_connection
 from faultwire.tape.format.hash_chain import MAX_INT
 
 if TYPE_CHECKING:
@@ -219,6 +220,7 @@ _ALLOWED: Members = (
     ("body", _maybe_body),
     ("delivered", _flag),
     ("started_ms", _date),
+    ("connection", is_connection),
 )
 """Members that any kind may have, an event of a later version as well."""
 

@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from faultwire._core import Frontier
 from faultwire.tape.format.hash_chain import leaf
 from faultwire.tape.import_._api import Found
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +63,7 @@ class Signatures:
             text = f"{here} is signed with the key in its first event: whoever made it may have made the key"
             yield Found("agentops_key_untrusted", text, note=True)
         if self._unchecked:
-            text = f"{here} has {self._unchecked} signatures and no key to check them with"
+            text = f"{here} has {counted(self._unchecked, 'signature')} and no key to check them with"
             yield Found("agentops_signature_unchecked", text, note=True)
 
     def _signature(self, event: Json, here: str) -> Iterator[Found]:

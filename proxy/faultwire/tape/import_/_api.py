@@ -20,6 +20,7 @@ from faultwire.tape.format import events as tape_events
 from faultwire.tape.import_._clean import clean, instant, name_of
 from faultwire.tape.record.recorder import Elsewhere
 from faultwire.tape.record.writer import TapeWriter
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -155,7 +156,9 @@ class _Making:
         for name, ended_ms in self._ended.items():
             self._writer.close_session(name, ended_ms=ended_ms)
         if self._done.more:
-            self._writer.note("findings_left_out", f"{self._done.more} more findings were not kept", bad=True)
+            self._writer.note(
+                "findings_left_out", f"{counted(self._done.more, 'more finding')}, not kept", bad=True
+            )
         self._writer.close()
         if self._writer.failed:
             _remove(self._done.path)

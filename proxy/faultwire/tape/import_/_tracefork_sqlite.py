@@ -15,6 +15,7 @@ from faultwire.tape.format.sqlite_schema import bounded
 from faultwire.tape.import_._api import Found
 from faultwire.tape.import_._source import parsed
 from faultwire.tape.import_._tracefork_files import MAX_BODY, WITNESSES, Contents, unreadable, witnessed
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,7 +116,10 @@ def _in_sqlite(connection: sqlite3.Connection, found: list[Found]) -> Contents:
     contents.tool_calls = lambda: pairs("tool_exchange")
     query = "SELECT kind, count(*) FROM events WHERE kind NOT IN ('draw','exchange','tool_exchange')"
     for kind, count in connection.execute(f"{query} GROUP BY kind LIMIT 20"):
-        found.append(Found("tracefork_event_unknown", f"{count} events are of kind {str(kind)[:80]!r}"))
+        are = "is" if count == 1 else "are"
+        found.append(
+            Found("tracefork_event_unknown", f"{counted(count, 'event')} {are} of kind {str(kind)[:80]!r}")
+        )
     return contents
 
 

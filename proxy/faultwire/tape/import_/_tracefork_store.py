@@ -13,6 +13,7 @@ from faultwire.tape.import_._api import Found
 from faultwire.tape.import_._source import MAX_WHOLE
 from faultwire.tape.import_._tracefork_files import envelope
 from faultwire.tape.import_._tracefork_sqlite import opened_sqlite
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +49,7 @@ def runs(path: Path, found: list[Found]) -> Iterator[tuple[str, Contents]]:
         if has_branches:
             (branches,) = connection.execute("SELECT count(*) FROM branches").fetchone()
             if branches:
-                text = f"the store holds {branches} branches, which are parts of runs and were not imported"
+                text = f"the store holds {counted(branches, 'branch', 'branches')} of runs, not imported"
                 found.append(Found("tracefork_branches", text, note=True))
     if not count:
         raise TapeError("the tracefork store holds no run", code="tape.import_unreadable")

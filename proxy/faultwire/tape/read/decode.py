@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.errors import TapeError
 from faultwire.events import Delivery, Message, Recorded, Request
+from faultwire.tape.format.arrivals import arrival_of
 from faultwire.tape.format.events import fault_fired, headers_of
 from faultwire.tape.read.call_identity import CallNumbering, StoredRecorded
 from faultwire.tape.read.lazy_bodies import MAX_BODY, LazyBody, StoredDelivery, StoredRequest
@@ -96,6 +97,7 @@ def decode(gathered: EventDecoder, blob: Fetch, numbers: CallNumbers | None = No
         attempt=event["attempt"],
         started_ms=event["started_ms"],
         http2=event.get("http") == "2",
+        arrival=arrival_of(event),
         duration_ms=(end["duration_ns"] if end else _last_ns(gathered)) / 1e6,
         faults=tuple(fault_fired(line) for line in gathered.lines),
         messages=_messages(gathered.messages, blob),

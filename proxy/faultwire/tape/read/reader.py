@@ -11,7 +11,7 @@ import threading
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import orjson
 
@@ -74,7 +74,7 @@ class TapeReader:
         """Not every SQLite takes questions from two threads on one connection."""
 
     @classmethod
-    def open(cls, path: Path | str) -> TapeReader:
+    def open(cls, path: Path | str) -> Self:
         """Open a tape. Raises TapeNotFound, TapeVersion, TapeTampered, or TapeError if unreadable."""
         place = Path(path)
         return cls(place, connect_reader(place))

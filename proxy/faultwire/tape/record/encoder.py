@@ -11,8 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from faultwire.tape.format import events as tape_events
+from faultwire.tape.format.arrivals import arrival_members
 from faultwire.tape.record import kept_members
 from faultwire.tape.record.body import Body, untouched
+from faultwire.tape.record.event_log import Ledger
 from faultwire.tape.record.overload_policy import BEHIND
 from faultwire.tape.redact.headers import Head
 from faultwire.tape.redact.messages import WaitingMessages
@@ -51,6 +53,7 @@ class EventEncoder:
         self._log = log
         self._blobs = blobs
         self._redactor = redactor
+        self._ledger = Ledger(redactor)
         self._open: set[str] = set()
         self._closed: set[str] = set()
 
@@ -89,10 +92,8 @@ class EventEncoder:
         if error is not None:
             error = self._redactor.error(error, logged.counts)
         if faults:
-            event = tape_events.fault(recording.exchange, faults)
-            for line in event["lines"]:
-                line["key"] = self._redactor.keyed(line["key"])
-            self._log.append(event, logged.counts)
+            event, clean = self._ledger.event(recording.exchange, faults)
+            self._log.append(event, logged.counts, clean=clean)
         if logged.counts:
             self._log.append(tape_events.redaction(recording.exchange, logged.counts))
         touched = recording.touched_at is not None
@@ -152,6 +153,7 @@ class EventEncoder:
             event["key"] = self._redactor.keyed(event["key"])
             if recording.http2:
                 event["http"] = "2"
+            event |= arrival_members(recording.arrival)
             self._log.append(event, logged.counts)
             self._more(recording, logged, "request", pieces if body is None else ())
             size += len(request.body or b"")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Protocol
 
-    from faultwire.events import Delivery, Exchange, FaultFired, Headers, Message, Request
+    from faultwire.events import Arrival, Delivery, Exchange, FaultFired, Headers, Message, Request
 
     class Queue(Protocol):
         """Where recordings wait to be written: a `queue.WriteQueue`."""
@@ -75,6 +75,7 @@ class Recording:
     __slots__ = (
         "_intake",
         "_queued",
+        "arrival",
         "delivered",
         "down",
         "ending",
@@ -112,7 +113,8 @@ class Recording:
         self.messages: list[Message] = []
         self.got_head = True
         self.http2 = False
-        """Does the client speak HTTP/2? Set before `request` is called."""
+        """Does the client speak HTTP/2? Set before `request` is called, and so is `arrival`."""
+        self.arrival: Arrival | None = None
         self.lost = False
         """Part of it found no room; the tape is to say that it is missing."""
         self.ending: tuple[int, str, str | None, tuple[FaultFired, ...]] | None = None

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from typing import TYPE_CHECKING
+from urllib import parse
 
 from faultwire import _core
 from faultwire.tape.redact.base64 import wrapped_base64
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
 
 _DEPTH = 6
 
-# Letters, digits, quotes, and what joins names and values, or stands in Base64: & + - / = ? _
-_CODES = "(?:2[267bBdDfF]|3[0-9dDfF]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF])"
+# Letters, digits, quotes, and what joins names and values, or stands in Base64: & + - / = ? _; and %, as
+# what is percent-encoded twice writes all of them.
+_CODES = "(?:2[2567bBdDfF]|3[0-9dDfF]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF])"
 _ESCAPED = rf"\\u00{_CODES}"
 # The blanks of a private key's first line are all that a form or a URL must write otherwise.
 _PERCENT = rf"%{_CODES}|BEGIN(?:%20|\+)[A-Z]"
@@ -71,7 +73,8 @@ STRING = re.compile(r"\"([^\"\\\n]*(?:\\.[^\"\\\n]*)*)\"?")
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))|[^\\]+|\\", re.DOTALL)
 PERCENT_RUN = re.compile(r"(?:%[0-9A-Fa-f]{2}|[A-Za-z0-9_.~+/:-])+")
 _BASE64_RUN = re.compile(r"[A-Za-z0-9+/_-]+")
-_SHORTEST_BASE64 = 16
+_STANDARD = str.maketrans("-_", "+/")
+"""The URL alphabet of Base64 to the standard one."""
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -209,7 +212,7 @@ def in_string(quote: str) -> str:
 
 def in_word(quote: str) -> str:
     """The same in a word with percent-encoding."""
-    return quote.replace("%", "%25").replace("\\", "%5C").replace('"', "%22").replace("&", "%26")
+    return parse.quote(quote)
 
 
 def in_markup(quote: str) -> str:
@@ -263,7 +266,7 @@ def unquote(text: str, start: int, end: int, plus: str = "+") -> Unwrapped:
 def _in_base64(text: str) -> Iterator[Edit]:
     """Runs of base64 that say a secret; the whole run goes."""
     for start, end in _runs(text, _BASE64S.starts(text), _BASE64_RUN):
-        if end - start >= _SHORTEST_BASE64 and _encodes_secret(text[start:end]):
+        if _encodes_secret(text[start:end]):
             yield Edit(start, end, "base64", text[start:end])
 
 
@@ -285,14 +288,11 @@ def _runs(text: str, places: Iterable[int], run: re.Pattern[str]) -> Iterator[tu
 
 def _encodes_secret(run: str) -> bool:
     """Does the run decode to a secret, wherever in it the encoding really begins?"""
-    plain = run.replace("-", "+").replace("_", "/")
+    plain = run.translate(_STANDARD)
     for skip in range(4):
         piece = plain[skip:]
-        raw = b64decode(piece[: len(piece) & ~3] + _padded(piece[len(piece) & ~3 :]))
+        # One character over says no byte. Of the padding no more than is missing is read.
+        raw = b64decode((piece[:-1] if len(piece) % 4 == 1 else piece) + "==")
         if next(values(raw.decode("latin-1")), None) is not None:
             return True
     return False
-
-
-def _padded(rest: str) -> str:
-    return "" if len(rest) < 2 else rest + "=" * (4 - len(rest))

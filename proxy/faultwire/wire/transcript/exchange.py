@@ -147,5 +147,6 @@ def _first_event_ms(protocol: Protocol, recorded: Recorded) -> float | None:
     if protocol.socket and recorded.messages:
         return websocket_transcript.first_ms(protocol, recorded.messages)
     delivery = recorded.delivered
-    chunks = delivery.chunks if delivery else ()
-    return chunks[0][1] / 1e6 if chunks else None
+    if delivery is None or recorded.upstream is None:
+        return None  # an answer that no model gave has no first token
+    return delivery.chunks[0][1] / 1e6 if delivery.chunks else None

@@ -8,6 +8,7 @@ from typing import Any
 from mitmproxy.proxy import events
 from mitmproxy.proxy.layers.http import _events
 
+from faultwire.mitm import compat
 from faultwire.mitm.flow.driver import ExchangeDriver
 from faultwire.mitm.flow.stream_state import RequestPhase
 
@@ -28,7 +29,8 @@ def test_every_event_of_an_exchange_has_a_handler() -> None:
         for name, kind in vars(_events).items()
         if isinstance(kind, type) and name.startswith(("Request", "Response"))
     }
-    assert set(driver().handlers) == wanted | {events.Wakeup}
+    ours = {compat.Unanswered, compat.Unprocessed}
+    assert set(driver().handlers) == wanted | ours | {events.Wakeup}
 
 
 def test_a_failure_of_ours_is_noted_and_ends_what_the_client_gets() -> None:

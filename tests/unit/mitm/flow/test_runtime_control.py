@@ -134,7 +134,7 @@ async def slow(clock) -> None:
     pause = recorded.pause = Pause(None, None)
     clock.at += 1.1
     control.look()
-    assert control.listed()[0]["why"].startswith("aborted: 1 of 1 calls had no first byte in 1 s")
+    assert control.listed()[0]["why"].startswith("aborted: 1 of 1 call had no first byte in 1 s")
     await asyncio.wait_for(pause.last(), 1)  # what waits is let go
     assert not pause.left
 

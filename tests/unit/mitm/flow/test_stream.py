@@ -132,6 +132,9 @@ def test_bytes_that_wait_are_counted_until_they_are_let_go(
 ) -> None:
     throttled: list[bool] = []
     monkeypatch.setattr(state.gateway, "throttle", lambda flow, paused: throttled.append(paused))
+    monkeypatch.setattr(
+        stream_state.transports, "read_more", lambda client, server, paused: throttled.append(paused)
+    )
     state.hold_back(stream_state.QUEUE_LIMIT)
     assert throttled == []
     state.hold_back(1)

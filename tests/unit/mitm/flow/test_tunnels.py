@@ -81,3 +81,28 @@ def test_what_came_of_a_flaw(told: list[str], ending: str, outcome: str, effect:
     assert (last[0], last[2]) == (ending, [(outcome, effect)])
     assert len(tape.told) == 4
     assert session.exchanges == 1
+
+
+STOOD = "let a request's body stand still after 65,535 bytes"
+
+
+@pytest.mark.parametrize(
+    ("told", "outcome", "effect"),
+    [
+        (["stall_s", "taken", "stalled", "stalled"], "fired", STOOD),
+        (["stall_s", "taken"], "no_effect", None),
+        (["taken"], "inapplicable", None),
+    ],
+)
+def test_bodies_that_stand_still_are_known_at_the_end_of_the_connection(
+    told: list[str], outcome: str, effect: str | None
+) -> None:
+    session, tape, tunnel = opened("stall_window: {for_ms: 1500}")
+    for what in told:
+        found = getattr(tunnel, what)()
+        assert found == (1.5 if what == "stall_s" else None)
+    assert not tunnel.ended, "its requests do not end it"
+    tunnel.left("client_aborted", "the client disconnected")
+    assert tape.told[-1] == ("client_aborted", "the client disconnected", [(outcome, effect)])
+    assert session.fired == ({"stall_window": 1} if outcome == "fired" else {})
+    assert tunnel.stall_s() is None, "and then nothing stands still any more"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from pathlib import Path
 from types import SimpleNamespace
@@ -171,3 +172,62 @@ def test_certificates_are_handed_to_the_core_once_and_no_more_than_are_kept(
 def test_an_engine_has_a_native_path_where_its_settings_want_one(place: Place, on: bool) -> None:
     settings: Any = SimpleNamespace(native=on, http2=False)
     assert (choice.native_path(settings, place.gateway, "bundle.pem") is not None) is on
+
+
+def test_where_transports_cannot_be_taken_over_streams_are_read_and_it_is_said(
+    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    asyncio.run(place.path.prepare())
+    found = place.choose(hello())
+    assert (place.path.lean, found._lean, place.gateway.stats.native_streams) == (True, True, 0)
+    assert not caplog.records
+
+    async def fails() -> bool:
+        return False
+
+    monkeypatch.setattr(choice.lean, "works", fails)
+    asyncio.run(place.path.prepare())
+    found = place.choose(hello())
+    assert (place.path.lean, found._lean, place.gateway.stats.native_streams) == (False, False, 1)
+    assert [record.getMessage() for record in caplog.records] == [choice.STREAMS]
+
+
+URL = b"GET http://api.example.com/ HTTP/1.1\r\n"
+
+
+def test_a_client_that_asks_the_proxy_for_a_url_is_served_natively(place: Place) -> None:
+    place.context.server = Server(address=None)
+    assert isinstance(place.path.choose_plain(place.context, URL), NativeLayer)
+    assert (place.gateway.stats.native, place.gateway.stats.native_plain) == (0, 1)
+
+
+OTHERS = (
+    *(b"CONNECT a:1 HTTP/1.1", b"GET / HTTP/1.1", b"GET https://a/ HTTP/1.1", b"get http://a/"),
+    *(b"\x00", b"A" * 17 + b" http://a/", b"PRI * HTTP/2.0"),
+)
+
+
+@pytest.mark.parametrize("said", OTHERS, ids=range(len(OTHERS)))
+def test_anything_else_is_mitmproxy_s_and_counted_nowhere(place: Place, said: bytes) -> None:
+    place.context.server = Server(address=None)
+    found = [place.path.choose_plain(place.context, said[:size]) for size in range(1, len(said) + 1)]
+    assert found[-1] is None
+    assert set(found) <= {None, "waits"}
+    assert found.index(None) < len(found)
+    assert place.gateway.stats.native_declined.total() == place.gateway.stats.native_plain == 0
+
+
+def test_one_whose_url_has_not_come_yet_is_waited_for(place: Place) -> None:
+    place.context.server = Server(address=None)
+    last = len(b"GET http://")
+    assert {place.path.choose_plain(place.context, URL[:size]) for size in range(1, last)} == {"waits"}
+    assert isinstance(place.path.choose_plain(place.context, URL[:last]), NativeLayer)
+
+
+def test_where_only_mitmproxy_does_what_may_be_asked_it_is_counted(place: Place) -> None:
+    place.context.server = Server(address=None)
+    place.path = choice.NativePath(place.gateway, place.path._bundle, clients=object())  # type: ignore[arg-type]
+    assert place.path.choose_plain(place.context, URL) is None
+    place.client.tls = True
+    assert place.path.choose_plain(place.context, URL) is None
+    assert dict(place.gateway.stats.native_declined) == {"client_certificate": 1, "nested": 1}

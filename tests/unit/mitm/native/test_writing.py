@@ -6,7 +6,8 @@ import pytest
 from mitmproxy import http
 from mitmproxy.net.http import http1
 
-from faultwire.mitm.native.writing import MessageWriter, ends_connection
+from faultwire.mitm.messages.convert import ReadFields
+from faultwire.mitm.native.writing import MessageWriter, ends_connection, read_request, read_response
 
 
 def response(**headers: str) -> http.Response:
@@ -65,3 +66,34 @@ def test_a_connection_ends_where_mitmproxy_ends_it(
     )
     until_close = http1.expected_http_body_size(request, answer) == -1
     assert ends_connection(request, answer) is (closes or until_close)
+
+
+FIELDS = (("Host", "a.example"), ("X-Odd", "\xe9 "), ("x-odd", ""))
+
+
+def test_a_head_that_nobody_changed_is_written_as_by_mitmproxy() -> None:
+    request = read_request("POST", "/a?b=\xe9", "HTTP/1.1", FIELDS)
+    response = read_response(299, "HTTP/1.0", "So \xe9", FIELDS)
+    for message in (request, response):
+        read = MessageWriter().head(message)
+        assert type(message.headers) is ReadFields
+        assert message.headers.text is FIELDS, "of which nothing was made"
+        message.headers = http.Headers(message.headers.fields)
+        assert read == MessageWriter().head(message)
+
+
+def test_a_head_that_was_changed_is_written_changed() -> None:
+    request = read_request("POST", "/", "HTTP/1.1", FIELDS)
+    del request.headers["x-odd"]
+    assert MessageWriter().head(request) == b"POST / HTTP/1.1\r\nHost: a.example\r\n\r\n"
+    request = read_request("POST", "/", "HTTP/1.1", FIELDS[:1])
+    request.method, request.path = "PUT", "/x"
+    assert MessageWriter().head(request) == b"PUT /x HTTP/1.1\r\nHost: a.example\r\n\r\n"
+    request.data.scheme, request.data.authority = b"https", b"a.example"
+    assert MessageWriter().head(request).startswith(b"PUT https://a.example/x HTTP/1.1\r\n")
+
+
+def test_what_the_core_has_read_has_all_members_of_mitmproxys() -> None:
+    theirs = http.Request.make("GET", "http://a/")
+    assert vars(read_request("GET", "/", "HTTP/1.1", ()).data).keys() == vars(theirs.data).keys()
+    assert vars(read_response(200, "HTTP/1.1", "OK", ()).data).keys() == vars(response().data).keys()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import ipaddress
 import socket
 import subprocess
@@ -223,3 +224,17 @@ def test_an_address_in_disguise_is_not_this_machine() -> None:
     guard = Guard(("*",), local_only=True)
     assert guard.check("x.test", 80, "::ffff:127.0.0.1") is None
     assert guard.check("x.test", 80, "64:ff9b::7f00:1") is not None
+
+
+def test_a_workbench_is_refused_whatever_is_allowed_and_only_while_it_is_there(tmp_path: Path) -> None:
+    guard = Guard.of(["127.0.0.1", "localhost"])
+    guard.workbenches = tmp_path
+    assert guard.check("127.0.0.1", 8000, "127.0.0.1") is None
+    with (tmp_path / "8000").open("w") as held:
+        assert guard.check("127.0.0.1", 8000, "127.0.0.1") is None  # left behind by one that was killed
+        fcntl.flock(held, fcntl.LOCK_EX)
+        for address in ("127.0.0.1", "::1", "0.0.0.0", "::ffff:127.0.0.1"):
+            assert "workbench" in (guard.check("127.0.0.1", 8000, address) or "")
+        assert guard.check("127.0.0.1", 8001, "127.0.0.1") is None
+        assert guard.check("a.example", 8000, "93.184.216.34") is None
+    assert guard.check("127.0.0.1", 8000, "127.0.0.1") is None

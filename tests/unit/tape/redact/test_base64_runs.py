@@ -32,6 +32,15 @@ def test_a_secret_is_found_wherever_in_a_run_the_encoding_begins(ahead: str, jun
     assert replaced(f'{{"v": "{short}"}}') == [], "the control: one character is missing"
 
 
+@pytest.mark.parametrize("over", ["", "A", "AA", "AAA", "AAAA"])
+@pytest.mark.parametrize("junk", ["", "abcdE", "abcdEF"])
+def test_what_stands_over_at_the_end_of_a_run_costs_no_character(junk: str, over: str) -> None:
+    run = junk + b64encode(f" {TOKEN}".encode()).decode() + over
+    assert replaced(f'{{"v": "{run}"}}') == [run]
+    short = junk + b64encode(f" {TOKEN[:-1]}~".encode()).decode() + over
+    assert replaced(f'{{"v": "{short}"}}') == [], "the control: one character is missing"
+
+
 @pytest.mark.parametrize(
     ("secret", "marks"),
     [
@@ -48,6 +57,12 @@ def test_both_alphabets_are_read(
 ) -> None:
     run = "abcd" + encode(b"x" * skip + secret.encode()).decode().rstrip("=")
     assert run in "".join(replaced(f'{{"v": "{run}"}}'))
+
+
+@pytest.mark.parametrize(("before", "found"), [("", True), ("xxx ", True), ("xxx", False), ("xxxxxx", False)])
+def test_a_word_that_only_ends_like_a_secret_is_none_in_a_run(before: str, found: bool) -> None:
+    run = b64encode(f"{before}gsk_{'a1B2' * 12}".encode()).decode()
+    assert replaced(f'{{"v": "{run}"}}') == [run] * found
 
 
 def test_places_in_json_strings_are_those_that_a_search_from_the_beginning_finds() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, quote, quote_plus
@@ -98,3 +99,66 @@ def test_documents_in_strings_are_looked_through_six_deep(deep: int, found: bool
     for _ in range(deep):
         text = json.dumps(text)
     assert bool(edits(text)) is found
+
+
+def percent(text: str) -> str:
+    return quote(text, safe="")
+
+
+def twice(text: str) -> str:
+    return percent(percent(text))
+
+
+NUMBER = '{"password": 73918264}'
+IN_HTML = '<b>"{&#92;"password&#92;": 73918264}"</b>'
+DOUBLE = "%257B%2522password%2522%253A%2520"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(twice(NUMBER), DOUBLE + "%2522R%2522%257D", id="percent in percent"),
+        pytest.param(
+            percent(f"https://h.example/?data={percent(NUMBER)}"),
+            percent("https://h.example/?data=") + DOUBLE + "%2522R%2522%257D",
+            id="percent in a URL in percent",
+        ),
+        pytest.param(
+            percent(json.dumps({"t": NUMBER})),
+            percent('{"t": "{\\"password\\": \\"R\\"}"}'),
+            id="a string in percent",
+        ),
+        pytest.param(
+            percent(html.escape(NUMBER)),
+            percent("{&quot;password&quot;: &quot;R&quot;}"),
+            id="HTML in percent",
+        ),
+        pytest.param(
+            percent(IN_HTML),
+            percent('<b>"{&#92;"password&#92;": &#92;&quot;R&#92;&quot;}"</b>'),
+            id="a string in HTML in percent",
+        ),
+        pytest.param(
+            IN_HTML, '<b>"{&#92;"password&#92;": &#92;&quot;R&#92;&quot;}"</b>', id="a string in HTML"
+        ),
+        pytest.param(
+            html.escape(html.escape(NUMBER)),
+            "{&amp;quot;password&amp;quot;: &amp;quot;R&amp;quot;}",
+            id="HTML in HTML",
+        ),
+    ],
+)
+def test_a_placeholder_has_its_quotes_as_both_encodings_around_it_write_them(
+    text: str, expected: str
+) -> None:
+    assert re.sub(rf"{MARK}[0-9a-f]{{32}}", "R", stored(f"data={text}", "text/plain")) == f"data={expected}"
+
+
+@pytest.mark.parametrize("encode", [percent, twice])
+def test_percent_encoding_is_undone_as_often_as_it_was_done(encode: Callable[[str], str]) -> None:
+    found = stored(f"data={encode(SECRETS[0])}", FORM)
+    assert "hunter2" not in found
+    assert found.startswith("data=" + encode('{"password": "') + MARK)
+    assert found.endswith(encode('"}'))
+    other = f"data={encode(SECRETS[0].replace('password', 'passage'))}"
+    assert stored(other, FORM) == other

@@ -120,7 +120,7 @@ def test_an_answer_that_nobody_fetched_costs_unknown_once() -> None:
     assert MaxCost(max_usd=1).judge(left, "").verdict == "unknown"
     found = MaxTokens(max=1).judge(left, "")
     assert found.verdict == "unknown"
-    assert "1 responses do not report theirs" in found.explanation
+    assert "1 response came without usage" in found.explanation
 
 
 def test_to_fetch_is_no_call_and_no_truncated_answer() -> None:

@@ -44,7 +44,7 @@ def update(text: str | bytes, *options: str) -> Result:
 def test_an_installed_table_holds_for_every_command(home: Path) -> None:
     assert prices.current().price("openai", "ours") is None
     done = update(TABLE)
-    assert (done.exit_code, done.stdout) == (0, f"{home}: prices of {TODAY}, 1 models of 1 providers\n")
+    assert (done.exit_code, done.stdout) == (0, f"{home}: prices of {TODAY}, 1 model of 1 provider\n")
     assert home.read_text() == TABLE
     assert home.stat().st_mode & 0o777 == 0o600
     assert [path.name for path in home.parent.iterdir()] == [home.name], "no draft is left"
@@ -77,7 +77,7 @@ def test_the_tables_in_use_are_shown_with_their_dates(home: Path) -> None:
         ["installed", TODAY, "1"],
         ["built-in", prices.builtin().as_of, str(count)],
     ]
-    assert f"{count + 1} models have a price" in shown.stdout
+    assert f"{count + 1} models with a price" in shown.stdout
 
 
 def test_an_older_table_is_installed_by_force_only(home: Path) -> None:

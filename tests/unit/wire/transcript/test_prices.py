@@ -157,6 +157,10 @@ def test_a_recorded_exchange_is_reported() -> None:
 def test_a_stream_of_an_unlisted_model_has_no_price() -> None:
     found = wire.transcript_of(recorded(RESPONSES.stream))
     assert found is not None
+    assert found.first_event_ms == 2.5
+    unasked = wire.transcript_of(replace(recorded(RESPONSES.stream), upstream=None))
+    assert unasked is not None
+    assert unasked.first_event_ms is None
     assert found.answer
     assert (found.answer.usage, found.cost) == (Usage(9, 12), None)
 

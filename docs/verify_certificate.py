@@ -1,0 +1,312 @@
+#!/usr/bin/env python3
+"""Verify a faultwire certificate with nothing but Python's standard library.
+
+    python3 verify_certificate.py CERTIFICATE --key KEY [--key ...] [--tape FILE ...] [--json]
+
+KEY is a verifier key (`NAME+ID+BASE64`, as `faultwire keys show` prints it), a file that holds one, or a
+public key in PEM (Ed25519, or ECDSA on P-256).
+
+Checks: the DSSE v1 envelope in its one canonical form, that every signature in it holds under a given key
+(RFC 8032, or FIPS 186-5 with SHA-256), that the payload is an in-toto Statement v1 with a predicate of
+version 1 and none of its members missing, and that the files that are named with --tape (tapes or reports)
+have the digests that it names. What a certificate states about verdicts is its issuer's word: verify the
+tapes themselves with `verify_tape.py`.
+
+Exit 0: holds. 1: does not. 3: cannot be read.
+
+This file shares no line with faultwire: read it, then trust it.
+"""
+
+import argparse
+import base64
+import binascii
+import hashlib
+import json
+import os
+import re
+import sys
+
+KIND = "application/vnd.in-toto+json"
+STATEMENT = "https://in-toto.io/Statement/v1"
+PREDICATE = "https://github.com/faultwire/faultwire/resilience/v1"
+MEMBERS = {"issuedOn", "tool", "run", "verdict", "phases", "notTested", "evidence"}
+LARGEST = 16 << 20
+
+
+class Unreadable(Exception):
+    """Not a certificate, or not a key."""
+
+
+def strict_base64(text):
+    try:
+        data = base64.b64decode(text, validate=True) if isinstance(text, str) else None
+    except (binascii.Error, ValueError):
+        data = None
+    if data is None or base64.b64encode(data).decode() != text:
+        raise Unreadable("found Base64 that is not in its canonical form")
+    return data
+
+
+# ---------------------------------------------------------------- Ed25519 (RFC 8032, section 5.1)
+
+P = 2**255 - 19
+ORDER = 2**252 + 27742317777372353535851937790883648493
+D = -121665 * pow(121666, P - 2, P) % P
+
+
+def ed_add(one, two):
+    a, b = (one[1] - one[0]) * (two[1] - two[0]) % P, (one[1] + one[0]) * (two[1] + two[0]) % P
+    c, d = 2 * one[3] * two[3] * D % P, 2 * one[2] * two[2] % P
+    e, f, g, h = b - a, d - c, d + c, b + a
+    return e * f % P, g * h % P, f * g % P, e * h % P
+
+
+def ed_times(number, point):
+    total = (0, 1, 1, 0)
+    while number:
+        total = ed_add(total, point) if number & 1 else total
+        point, number = ed_add(point, point), number >> 1
+    return total
+
+
+def ed_bytes(point):
+    inverse = pow(point[2], P - 2, P)
+    return (point[1] * inverse % P | (point[0] * inverse % P & 1) << 255).to_bytes(32, "little")
+
+
+def ed_point(data):
+    """The point of 32 bytes, None where they are no point's, or a point's of small order."""
+    y = int.from_bytes(data, "little")
+    sign, y = y >> 255, y & (1 << 255) - 1
+    square = (y * y - 1) * pow(D * y * y + 1, P - 2, P) % P
+    x = pow(square, (P + 3) // 8, P)
+    if (x * x - square) % P:
+        x = x * pow(2, (P - 1) // 4, P) % P
+    if y >= P or (x * x - square) % P or (x == 0 and sign):
+        return None
+    x = P - x if x & 1 != sign else x
+    point = (x, y, 1, x * y % P)
+    return None if ed_bytes(ed_times(8, point)) == ed_bytes((0, 1, 1, 0)) else point
+
+
+def ed_holds(public, text, signature):
+    key = ed_point(public)
+    if key is None or len(signature) != 64:
+        return False
+    number = int.from_bytes(signature[32:], "little")
+    base = ed_point((4 * pow(5, P - 2, P) % P).to_bytes(32, "little"))
+    digest = int.from_bytes(hashlib.sha512(signature[:32] + public + text).digest(), "little") % ORDER
+    minus = (P - key[0], key[1], key[2], P - key[3])
+    return (
+        number < ORDER and ed_bytes(ed_add(ed_times(number, base), ed_times(digest, minus))) == signature[:32]
+    )
+
+
+# ---------------------------------------------------------------- ECDSA on P-256 (FIPS 186-5, SP 800-186)
+
+Q = 2**256 - 2**224 + 2**192 + 2**96 - 1
+N = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+B = 0x5AC635D8AA3A93E7B3EBBD55769886BC651D06B0CC53B0F63BCE3C3E27D2604B
+G = (
+    0x6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296,
+    0x4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5,
+)
+
+
+def ec_add(one, two):
+    if one is None or two is None:
+        return two if one is None else one
+    if one[0] == two[0] and (one[1] + two[1]) % Q == 0:
+        return None
+    if one == two:
+        slope = (3 * one[0] * one[0] - 3) * pow(2 * one[1], -1, Q) % Q
+    else:
+        slope = (two[1] - one[1]) * pow(two[0] - one[0], -1, Q) % Q
+    x = (slope * slope - one[0] - two[0]) % Q
+    return x, (slope * (one[0] - x) - one[1]) % Q
+
+
+def ec_times(number, point):
+    total = None
+    while number:
+        total = ec_add(total, point) if number & 1 else total
+        point, number = ec_add(point, point), number >> 1
+    return total
+
+
+def der_numbers(data):
+    """The two integers of an ECDSA signature in DER, None for anything else."""
+    found, at = [], 2
+    if len(data) < 8 or data[0] != 0x30 or data[1] != len(data) - 2 or data[1] >= 128:
+        return None
+    for _ in range(2):
+        if at + 2 > len(data) or data[at] != 2:
+            return None
+        size = data[at + 1]
+        piece = data[at + 2 : at + 2 + size]
+        if (
+            len(piece) != size
+            or not size
+            or piece[0] & 128
+            or (size > 1 and not piece[0] and not piece[1] & 128)
+        ):
+            return None
+        found.append(int.from_bytes(piece, "big"))
+        at += 2 + size
+    return found if at == len(data) else None
+
+
+def ec_holds(point, text, signature):
+    numbers = der_numbers(signature)
+    if numbers is None or not all(0 < one < N for one in numbers):
+        return False
+    r, s = numbers
+    digest, inverse = int.from_bytes(hashlib.sha256(text).digest(), "big"), pow(s, -1, N)
+    found = ec_add(ec_times(digest * inverse % N, G), ec_times(r * inverse % N, point))
+    return found is not None and found[0] % N == r
+
+
+# ---------------------------------------------------------------- keys
+
+OF_ED25519 = bytes.fromhex("302a300506032b6570032100")
+OF_P256 = bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d03010703420004")
+
+
+def key_of(text):
+    """The name that envelopes give a key, and what judges a signature."""
+    if os.path.isfile(text):
+        with open(text, encoding="utf-8", errors="replace") as file:
+            text = file.read(65536)
+    if "-----BEGIN PUBLIC KEY-----" in text:
+        body = text.split("-----BEGIN PUBLIC KEY-----", 1)[1].split("-----END", 1)[0]
+        der = strict_base64("".join(body.split()))
+        name = "sha256:" + hashlib.sha256(der).hexdigest()
+        if der.startswith(OF_ED25519) and len(der) == 44:
+            return name, lambda data, signature: ed_holds(der[12:], data, signature)
+        x, y = int.from_bytes(der[27:59], "big"), int.from_bytes(der[59:], "big")
+        if (
+            not der.startswith(OF_P256)
+            or len(der) != 91
+            or (y * y - x * x * x + 3 * x - B) % Q
+            or x >= Q
+            or y >= Q
+        ):
+            raise Unreadable("a PEM file holds no public key of Ed25519 or P-256")
+        return name, lambda data, signature: ec_holds((x, y), data, signature)
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    found = (
+        re.fullmatch(r"([^\s+]{1,120})\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})", lines[0])
+        if len(lines) == 1
+        else None
+    )
+    data = strict_base64(found[3]) if found else b""
+    if not found or len(data) != 33 or data[0] != 1:
+        raise Unreadable(f"`{text[:60]}` is no verifier key, and no file that holds one")
+    if (
+        hashlib.sha256(found[1].encode() + b"\n" + data).hexdigest()[:8] != found[2]
+        or ed_point(data[1:]) is None
+    ):
+        raise Unreadable(f"the key `{found[1]}` is not what its id names, or everybody can sign under it")
+    return f"{found[1]}+{found[2]}", lambda text, signature: ed_holds(data[1:], text, signature)
+
+
+# ---------------------------------------------------------------- the certificate
+
+
+def envelope_of(data):
+    """Payload and signatures. Raises Unreadable."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        raise Unreadable("found no JSON") from None
+    if not isinstance(found, dict) or set(found) != {"payload", "payloadType", "signatures"}:
+        raise Unreadable("found no DSSE envelope")
+    signatures = found["signatures"]
+    if found["payloadType"] != KIND or not isinstance(signatures, list) or not 0 < len(signatures) <= 16:
+        raise Unreadable("found no signed in-toto statement")
+    for one in signatures:
+        if not isinstance(one, dict) or set(one) != {"keyid", "sig"} or not isinstance(one["keyid"], str):
+            raise Unreadable("found a signature without `keyid` and `sig`")
+    return strict_base64(found["payload"]), [(one["keyid"], strict_base64(one["sig"])) for one in signatures]
+
+
+def judge(data, keys):
+    """The statement, if it holds, and what is wrong."""
+    payload, signatures = envelope_of(data)
+    signed = b"DSSEv1 %d %s %d %s" % (len(KIND), KIND.encode(), len(payload), payload)
+    bad = []
+    for name, signature in signatures:
+        if name not in keys:
+            bad.append(f"signature_untrusted: no given key is called `{name[:200]}`")
+        elif not keys[name](signed, signature):
+            bad.append(f"signature_invalid: the signature does not hold under `{name}`")
+    if bad:
+        return None, bad
+    try:
+        made = json.loads(payload)
+        predicate = made["predicate"]
+        whole = set(made) == {"_type", "subject", "predicateType", "predicate"} and set(predicate) == MEMBERS
+        sound = made["_type"] == STATEMENT and made["predicateType"] == PREDICATE and made["subject"]
+        predicate["evidence"]["ledger"], predicate["run"]["id"], predicate["phases"][0]["verdict"]
+    except (ValueError, RecursionError, TypeError, LookupError):
+        whole = sound = False
+    if not whole or not sound:
+        return None, ["statement_malformed: it is no statement of version 1 with all of its members"]
+    return made, []
+
+
+def compare(made, paths):
+    """What is wrong with files that lie beside a certificate."""
+    evidence = made["predicate"]["evidence"]
+    named = {one["name"]: one["sha256"] for kind in ("reports", "tapes") for one in evidence[kind]}
+    for path in paths:
+        name = os.path.basename(path)
+        digest = hashlib.sha256()
+        with open(path, "rb") as file:
+            while piece := file.read(1 << 20):
+                digest.update(piece)
+        if name not in named:
+            yield f"evidence_mismatch: the certificate names no file `{name}`"
+        elif digest.hexdigest() != named[name]:
+            yield f"evidence_mismatch: `{name}` has SHA-256 {digest.hexdigest()}, it names {named[name]}"
+
+
+def printable(text):
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("certificate")
+    parser.add_argument("--key", action="append", required=True, help="a key that you trust (repeatable)")
+    parser.add_argument(
+        "--tape", action="append", default=[], help="a tape or report to compare (repeatable)"
+    )
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    given = parser.parse_args()
+    try:
+        keys = dict(map(key_of, given.key))
+        with open(given.certificate, "rb") as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise Unreadable("found more than 16 MB")
+        made, bad = judge(data, keys)
+        bad += compare(made, given.tape) if made else []
+    except (Unreadable, OSError) as error:
+        print(printable(f"{given.certificate}: unreadable: {error}"), file=sys.stderr)
+        return 3
+    if given.json:
+        print(json.dumps({"ok": not bad, "findings": bad, "statement": made if not bad else None}))
+    elif bad:
+        print(printable(f"{given.certificate}: does not hold"), *map(printable, bad), sep="\n  ")
+    else:
+        what = made["predicate"]
+        print(printable(f"{given.certificate}: holds"))
+        print(printable(f"  run {what['run']['id']}: {what['verdict']}, issued {what['issuedOn']}"))
+        for text in what["notTested"]:
+            print(printable(f"  not tested: {text}"))
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

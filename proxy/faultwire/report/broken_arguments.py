@@ -1,0 +1,43 @@
+"""Tool calls whose arguments were no JSON, and that the agent answered as if they had been run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from faultwire.checks._api import quoted
+from faultwire.checks._declined import declined
+from faultwire.checks._refused import is_json, refused
+from faultwire.checks._transcripts import models
+from faultwire.checks._truncated import truncated
+from faultwire.report.after_failure import Evidence
+
+if TYPE_CHECKING:
+    from faultwire.events import History, ToolCall
+
+
+def broken_arguments(history: History) -> Evidence | None:
+    """The first such call of a whole answer; answers that were cut have a rule of their own.
+
+    Only objects that do not end as one: the input of a custom tool is no JSON by right. Nothing where the
+    result says that the call was not run.
+    """
+    cut = {one.exchange.number for one in truncated(history, limits=True)}
+    made: dict[str, tuple[int, ToolCall]] = {}
+    for exchange, transcript in models(history):
+        for result in transcript.request.results if transcript.request is not None else ():
+            number, call = made.get(result.call_id, (0, None))
+            if call is None or refused(call.arguments, result.text) or declined(result.text):
+                continue
+            words = (
+                f"the agent answered the call of {quoted(call.name)} from exchange {number} with a result in "
+                f"exchange {exchange.number}, and its arguments {quoted(call.arguments)} are no JSON"
+            )
+            if result.arguments and result.arguments != call.arguments:
+                words += f"; it sent {quoted(result.arguments)} in their place"
+            return Evidence((number, exchange.number), words)
+        answer = transcript.answer
+        for call in answer.tool_calls if answer is not None and exchange.number not in cut else ():
+            made.pop(call.id, None)
+            if call.id and call.arguments.lstrip().startswith("{") and not is_json(call.arguments):
+                made[call.id] = (exchange.number, call)
+    return None

@@ -1,0 +1,112 @@
+"""Answers that were cut, in a program that took them for whole ones or whose output decides it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from faultwire.checks._api import quoted
+from faultwire.checks._carried import ASKS_FOR_MORE
+from faultwire.checks._once import compiled
+from faultwire.checks._traffic import silence_ms
+from faultwire.checks._truncated import continued, later, replacements, truncated
+from faultwire.report.after_failure import Evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from faultwire.checks._truncated import Truncated
+    from faultwire.events import History, Recorded
+    from faultwire.report.advice import Rule
+    from faultwire.wire import Transcript
+
+WORDS = 160
+"""Characters of half an answer that are repeated, its end: that is where it was cut."""
+BEGINNING = 24
+"""Characters of half an answer that, in a later request, mean that it is about that answer."""
+BY_ERROR = (
+    "The stream itself said that it failed: if the output does not say so, this looks like success: retry, "
+    "or report it."
+)
+
+
+class Half(NamedTuple):
+    """An answer that was cut and not replaced, and what there is to do where it is not the rule's own."""
+
+    evidence: Evidence
+    action: str | None = None
+
+
+def executed_or_sent(rule: Rule, history: History) -> Evidence | None:
+    """Evidence in the traffic alone: a call of a cut answer was answered, or its text was sent on."""
+    found = rule.find(history)
+    return found if found is not None and len(found.exchanges) > 1 else None
+
+
+def last_half(history: History, *, limits: bool, named: Collection[int] = ()) -> Half | None:
+    """The last answer that was cut, where nothing after it had to do with it, and the command exited 0: then
+    it depends on the output. With `limits` it ended at a token limit; not one of those `named`."""
+    found = truncated(history, limits=limits)
+    cuts = [cut for cut in found if (cut.limit is not None) == limits and cut.readable]
+    if history.agent is None or history.agent.exit_code != 0:
+        return None
+    short = {cut.exchange.number for cut in cuts}
+    for cut in reversed(cuts):
+        if cut.exchange.number in named:
+            continue
+        after = [one for one in later(history, cut) if one[0].number not in short]
+        if after and not (cut.text and _unrelated(history, cut, cuts, after)):
+            continue
+        then = "nothing after it asks the same again or goes on from it" if after else "was not retried"
+        words = f"{_what(cut, limits)}, {then}, and the command exited 0"
+        return Half(Evidence((cut.exchange.number,), words), BY_ERROR if _error(cut) else None)
+    return None
+
+
+def _unrelated(
+    history: History,
+    cut: Truncated,
+    cuts: list[Truncated],
+    after: Sequence[tuple[Recorded, Transcript]],
+) -> bool:
+    """Are all later requests about something else than this answer?"""
+    if replacements(history, cut, cuts) or continued(history, cut):
+        return False
+    return not any(_is_about(cut, transcript) for _, transcript in after)
+
+
+def _is_about(cut: Truncated, transcript: Transcript) -> bool:
+    """Has a later request the words of the half, or does it ask for more?"""
+    turns = transcript.request.turns if transcript.request is not None else ()
+    if turns and compiled(ASKS_FOR_MORE).search(turns[-1].text):
+        return True
+    return any(cut.text[:BEGINNING] in " ".join(turn.text.split()) for turn in turns)
+
+
+def _what(cut: Truncated, limits: bool) -> str:
+    how = f"at its token limit (`{cut.limit}`)" if limits else _how(cut)
+    if cut.text:
+        return f"an incomplete answer: it ended after `{_end(cut.text)}` {how}"
+    if cut.calls:
+        return f"an incomplete answer: it ended in a call of {quoted(cut.calls[-1].name)} {how}"
+    return f"an empty answer: it ended {how} before any text"
+
+
+def _error(cut: Truncated) -> str | None:
+    answer = cut.transcript.answer
+    return answer.error if answer is not None else None
+
+
+def _how(cut: Truncated) -> str:
+    """How an answer ended that was cut in transit."""
+    exchange, error = cut.exchange, _error(cut)
+    if error:
+        return f"with the error event {quoted(error, WORDS)}"
+    if exchange.ending == "client_aborted" and exchange.delivered is not None and exchange.delivered.chunks:
+        return f"when the agent closed the connection after {silence_ms(exchange) / 1000:.1f} s of silence"
+    return "without its closing event"
+
+
+def _end(text: str) -> str:
+    """The last words of a text, on one line."""
+    words = " ".join(text.split()).replace("`", "'")
+    return words if len(words) <= WORDS else f"…{words[-WORDS:].partition(' ')[2]}"

@@ -1,0 +1,191 @@
+"""The workbench as a web application: our files, and one tape as JSON, as markup and as a live stream."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from faultwire.errors import FaultwireError, TapeError
+from faultwire.workbench.access import Refusal
+from faultwire.workbench.assets import HEADERS, Asset, assets
+from faultwire.workbench.exchange_view import sections
+from faultwire.workbench.guard import Guarded
+from faultwire.workbench.live import stream
+from faultwire.workbench.on_filter import matching, parse
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from faultwire.workbench.access import Access
+    from faultwire.workbench.subject import Subject
+
+ROWS = 20_000
+"""Rows that one answer holds at most."""
+LARGEST_BODY = 10_000
+"""Bytes of a request that are read: a token, or nothing."""
+
+
+def application(subject: Subject, access: Access) -> Any:
+    """The application, behind the rules of `access`."""
+    pages = assets()
+    made = Starlette(
+        routes=[
+            *(Route(path, _file(asset)) for path, asset in pages.items()),
+            *_Endpoints(subject, access).routes(),
+        ],
+        exception_handlers={HTTPException: _http_error, FaultwireError: _our_error},  # type: ignore[dict-item]
+    )
+    return Guarded(made, access, open_to_all=frozenset(pages))
+
+
+class _Endpoints:
+    """What is said of one tape."""
+
+    def __init__(self, subject: Subject, access: Access) -> None:
+        self._subject, self._access = subject, access
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/api/session", self.session, methods=["GET"]),
+            Route("/api/session", self.log_in, methods=["POST"]),
+            Route("/api/session", self.log_out, methods=["DELETE"]),
+            Route("/api/tape", self.tape, methods=["GET"]),
+            Route("/api/verification", self.verification, methods=["GET"]),
+            Route("/api/verification", self.verify, methods=["POST"]),
+            Route("/api/exchanges", self.exchanges, methods=["GET"]),
+            Route("/api/matches", self.matches, methods=["GET"]),
+            Route("/api/live", self.live, methods=["GET"]),
+            Route("/api/ledger", self.ledger, methods=["GET"]),
+            Route("/api/exchanges/{at:int}", self.exchange, methods=["GET"]),
+            Route("/api/exchanges/{at:int}/events", self.events, methods=["GET"]),
+            Route("/api/exchanges/{at:int}/view", self.view, methods=["GET"]),
+        ]
+
+    # ------------------------------------------------------------ who is there
+
+    async def session(self, request: Request) -> Response:
+        return _json({"csrf": self._access.word_of(request.state.asked)})
+
+    async def log_in(self, request: Request) -> Response:
+        given = await _body(request)
+        token = given.get("token")
+        found = self._access.exchange(token if isinstance(token, str) else "")
+        if isinstance(found, Refusal):
+            return refused(found)
+        session, word = found
+        response = _json({"csrf": word})
+        response.set_cookie(
+            self._access.cookie, session, httponly=True, samesite="strict", path="/", secure=self._access.tls
+        )
+        return response
+
+    async def log_out(self, request: Request) -> Response:
+        self._access.end(request.state.asked)
+        return _json({"csrf": None})
+
+    # ------------------------------------------------------------ the tape
+
+    async def tape(self, request: Request) -> Response:
+        return _json(self._subject.about())
+
+    async def verification(self, request: Request) -> Response:
+        return _json(self._subject.verification)
+
+    async def verify(self, request: Request) -> Response:
+        return _json(await run_in_threadpool(self._subject.verify))
+
+    async def exchanges(self, request: Request) -> Response:
+        after = _number(request, "after", 0)
+        revision, rows = self._subject.index.since(after, min(_number(request, "most", ROWS), ROWS))
+        return _json({"revision": revision, "rows": rows, "more": revision < self._subject.index.revision})
+
+    async def matches(self, request: Request) -> Response:
+        on = parse(request.query_params.get("on", ""))
+        if on is None:
+            return _json({"places": None})
+        first = _number(request, "from", 0)
+        exchanges = list(enumerate(self._subject.index.recorded))[first:]
+        return _json({"places": await run_in_threadpool(matching, on, exchanges)})
+
+    async def live(self, request: Request) -> Response:
+        after = _number(request, "after", 0)
+        return StreamingResponse(stream(self._subject, after), media_type="text/event-stream")
+
+    async def ledger(self, request: Request) -> Response:
+        return _json({"lines": await run_in_threadpool(self._subject.ledger)})
+
+    # ------------------------------------------------------------ one exchange
+
+    async def exchange(self, request: Request) -> Response:
+        return _json(await self._view(request))
+
+    async def events(self, request: Request) -> Response:
+        view = await self._view(request)
+        return _json({"events": view["events"], "messages": view["messages"]})
+
+    async def view(self, request: Request) -> Response:
+        view = await self._view(request)
+        markup = await run_in_threadpool(sections, view, "x")
+        return Response(str(markup), media_type="text/html; charset=utf-8")
+
+    async def _view(self, request: Request) -> dict[str, Any]:
+        return await run_in_threadpool(self._subject.view, int(request.path_params["at"]))
+
+
+def refused(refusal: Refusal) -> Response:
+    """A refusal as the page and programs read it."""
+    error = {"code": refusal.code, "message": refusal.message, "hint": refusal.hint}
+    return _json({"error": error}, refusal.status)
+
+
+def _file(asset: Asset) -> Any:
+    async def endpoint(_request: Request) -> Response:
+        return Response(asset.body, media_type=asset.media_type)
+
+    return endpoint
+
+
+def _json(value: Any, status: int = 200) -> JSONResponse:
+    return JSONResponse(value, status, dict(HEADERS))
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    """The JSON object of a request. Raises HTTPException."""
+    data = b""
+    async for piece in request.stream():
+        data += piece
+        if len(data) > LARGEST_BODY:
+            raise HTTPException(413, "found a request that is too long")
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        raise HTTPException(400, "found no JSON") from None
+    if not isinstance(value, dict):
+        raise HTTPException(400, "expected a JSON object")
+    return value
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    given = request.query_params.get(name, "")
+    if not given:
+        return default
+    if not (given.isascii() and given.isdigit() and len(given) < 16):
+        raise HTTPException(400, f"expected a number for `{name}`")
+    return int(given)
+
+
+async def _http_error(_request: Request, error: HTTPException) -> Response:
+    return _json({"error": {"code": "ui.request", "message": error.detail, "hint": ""}}, error.status_code)
+
+
+async def _our_error(_request: Request, error: FaultwireError) -> Response:
+    """What is wrong with a filter, or with the tape where it was read."""
+    text = "; ".join(one.message for one in (error, *error.also))
+    body = {"error": {"code": error.code, "message": text, "hint": error.hint or ""}}
+    return _json(body, 422 if isinstance(error, TapeError) else 400)

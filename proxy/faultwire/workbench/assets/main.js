@@ -1,0 +1,200 @@
+// The page: it enters, reads the rows that are there, and takes those that come.
+
+import { enter, get, post } from "/api.js";
+import { byId, el } from "/dom.js";
+import { Exchange } from "/exchange.js";
+import { List } from "/list.js";
+import { Store } from "/store.js";
+
+const FIRST = 200;
+const store = new Store();
+const exchange = new Exchange();
+let list;
+let tape = null;
+let verification = null;
+let drawing = false;
+let filterText = "";
+let filtering = null;
+
+function draw() {
+  if (drawing) return;
+  drawing = true;
+  requestAnimationFrame(() => {
+    drawing = false;
+    list.show(store.layOut());
+    if (byId("follow").checked && tape && tape.live) list.toEnd();
+    totals();
+  });
+}
+
+function totals() {
+  const found = store.totals();
+  const facts = [
+    ["exchanges", found.exchanges.toLocaleString("en"), store.matching === null ? "" : `${store.matching.size.toLocaleString("en")} match`],
+    ["faults fired", found.fired.toLocaleString("en"), ""],
+    ["tokens", `${found.input.toLocaleString("en")} in, ${found.output.toLocaleString("en")} out`, found.unread ? `${found.unread.toLocaleString("en")} not read yet` : ""],
+    ["cost", `$${found.cost.toFixed(6)}`, found.unknown ? `and ${found.unknown} unknown` : ""],
+    ["verification", verification === null ? "not asked for" : verification.ok ? `verifies, ${verification.class}` : "does not verify", ""],
+  ];
+  byId("totals").replaceChildren(...facts.map(([name, value, small]) =>
+    el("div", {}, el("dt", {}, name), el("dd", {}, value, small ? el("small", {}, small) : null))));
+}
+
+function about(now) {
+  tape = now;
+  byId("tape").textContent = now.name;
+  document.title = `faultwire · ${now.name}`;
+  byId("state").textContent = now.problem ? "damaged" : now.reading ? "reading" : now.live ? "live" : "ended";
+  byId("state").className = `chip ${now.problem ? "fail" : now.live ? "pass" : "quiet"}`;
+  const banners = now.notes.map((note) =>
+    el("p", { class: `card banner${note.bad ? " worse" : ""}` }, `${note.bad ? "bad" : "note"} on the tape: ${note.code}: ${note.text}`));
+  if (now.problem) banners.push(el("p", { class: "card banner worse" }, `reading stopped: ${now.problem}. Later exchanges are not shown.`));
+  if (verification !== null && verification.findings.length) banners.push(findings(verification));
+  byId("banners").replaceChildren(...banners);
+}
+
+function findings(report) {
+  const lines = report.findings.map((one) =>
+    el("li", {}, el("span", { class: `chip ${one.note ? "unknown" : "fail"}` }, one.code), ` ${one.message}`, one.seq === null ? "" : ` (event ${one.seq})`));
+  if (report.findings_not_shown) lines.push(el("li", {}, `… ${report.findings_not_shown} more`));
+  return el("details", { class: `card banner${report.ok ? "" : " worse"}`, open: !report.ok },
+    el("summary", {}, `${report.findings.length} findings of the verification`), el("ul", { class: "ledger" }, ...lines));
+}
+
+async function filter(from = 0) {
+  const told = byId("filtered");
+  const text = filterText;
+  try {
+    const places = (await get(`/api/matches?on=${encodeURIComponent(text)}&from=${from}`)).places;
+    if (text !== filterText) return;
+    if (places === null) store.matching = null;
+    else if (from) for (const at of places) store.matching.add(at);
+    else store.matching = new Set(places);
+    told.textContent = "";
+    byId("on").removeAttribute("aria-invalid");
+  } catch (refused) {
+    told.textContent = `${refused.message}${refused.hint ? ` (${refused.hint})` : ""}`;
+    byId("on").setAttribute("aria-invalid", "true");
+    if (!from) store.matching = null;
+  }
+  draw();
+}
+
+function refilter(first) {
+  if (!filterText) return;
+  const from = filtering === null ? first : Math.min(filtering.from, first);
+  if (filtering !== null) clearTimeout(filtering.timer);
+  filtering = { from, timer: setTimeout(() => { filtering = null; filter(from); }, 250) };
+}
+
+function live() {
+  const source = new EventSource(`/api/live?after=${store.revision}`);
+  source.addEventListener("rows", (event) => {
+    const { revision, rows } = JSON.parse(event.data);
+    store.take(revision, rows);
+    refilter(Math.min(...rows.map((row) => row.at)));
+    const again = rows.find((row) => row.at === exchange.at && row.read);
+    if (again) exchange.open(again, false);
+    draw();
+  });
+  source.addEventListener("tape", (event) => { about(JSON.parse(event.data)); draw(); });
+  source.addEventListener("error", () => {
+    source.close(); // a browser would go on from the first revision
+    byId("state").textContent = "not connected";
+    byId("state").className = "chip unknown";
+    setTimeout(() => get("/api/tape").then((now) => { about(now); live(); }, gone), 1000);
+  });
+}
+
+function gone(refused) {
+  const card = byId("closed");
+  card.hidden = false;
+  card.replaceChildren(el("p", {}, el("b", {}, refused.message)), el("p", {}, refused.hint), el("p", { class: "dim" }, refused.code));
+}
+
+function openCurrent() {
+  if (list.current) exchange.open(list.current.row);
+}
+
+function toggle(item) {
+  if (!item || item.attempts.length < 2) return;
+  if (!store.open.delete(item.row.at)) store.open.add(item.row.at);
+  draw();
+}
+
+function back() {
+  exchange.close();
+  byId("list").focus();
+}
+
+const keys = {
+  j: () => list.select(list.selected + 1), ArrowDown: () => list.select(list.selected + 1),
+  k: () => list.select(list.selected - 1), ArrowUp: () => list.select(list.selected - 1),
+  PageDown: () => list.select(list.selected + 15), PageUp: () => list.select(list.selected - 15),
+  g: () => list.select(0), Home: () => list.select(0),
+  G: () => list.select(list.items.length - 1), End: () => list.select(list.items.length - 1),
+  Enter: openCurrent, x: () => toggle(list.current), Escape: back,
+  "/": () => byId("on").focus(), f: () => byId("follow").click(), "?": () => byId("help").showModal(),
+  1: () => exchange.pick(1), 2: () => exchange.pick(2), 3: () => exchange.pick(3), 4: () => exchange.pick(4),
+};
+const ofTheList = new Set(["ArrowDown", "ArrowUp", "PageDown", "PageUp", "Home", "End", "Enter"]);
+
+function pressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || byId("help").open) return;
+  if (event.target.closest("input") && event.key !== "Escape") return;
+  if (ofTheList.has(event.key) && event.target !== byId("list")) return; // keys that the page itself has a use for
+  const act = keys[event.key];
+  if (!act) return;
+  event.preventDefault();
+  if (["j", "k", "g", "G"].includes(event.key)) byId("follow").checked = false;
+  act();
+}
+
+async function start() {
+  try {
+    await enter();
+  } catch (refused) {
+    gone(refused);
+    return;
+  }
+  byId("main").hidden = false;
+  list = new List(byId("list"), { onOpen: openCurrent, onToggle: toggle });
+  const [now, first, checked] = await Promise.all([
+    get("/api/tape"), get(`/api/exchanges?most=${FIRST}`), get("/api/verification"),
+  ]);
+  verification = checked;
+  about(now);
+  let found = first; // what fills the window comes first, however long the tape is
+  store.take(found.revision, found.rows);
+  draw();
+  while (found.more && found.rows.length) {
+    found = await get(`/api/exchanges?after=${store.revision}`);
+    store.take(found.revision, found.rows);
+    draw();
+  }
+  live();
+  byId("list").focus();
+  document.body.dataset.ready = String(Math.round(performance.now()));
+}
+
+document.addEventListener("keydown", pressed);
+byId("filter").addEventListener("submit", (event) => event.preventDefault());
+byId("on").addEventListener("input", () => {
+  filterText = byId("on").value.trim();
+  if (filtering !== null) clearTimeout(filtering.timer);
+  filtering = { from: 0, timer: setTimeout(() => { filtering = null; filter(); }, 150) };
+});
+byId("back").addEventListener("click", back);
+byId("keys").addEventListener("click", () => byId("help").showModal());
+byId("verify").addEventListener("click", async () => {
+  byId("verify").disabled = true;
+  try {
+    verification = await post("/api/verification", {});
+    about(tape);
+    totals();
+  } catch (refused) {
+    gone(refused);
+  }
+  byId("verify").disabled = false;
+});
+start();

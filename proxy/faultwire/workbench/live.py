@@ -1,0 +1,58 @@
+"""What changes on a tape as server-sent events (WHATWG HTML §9.2): rows as they come, its state."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from faultwire.workbench.subject import Subject
+
+AT_ONCE = 1_000
+"""Rows of one event."""
+SILENCE_S = 10.0
+"""Seconds after which a comment says that the stream is alive."""
+
+
+async def stream(subject: Subject, after: int) -> AsyncIterator[bytes]:
+    """Events from a revision on, until the other side or we leave: `rows` with the rows that changed and the
+    `revision` that they reach, and `tape` where its state did."""
+    loop, changed = asyncio.get_running_loop(), asyncio.Event()
+    leave = subject.index.listen(partial(_wake, loop, changed))
+    state: dict[str, Any] | None = None
+    try:
+        while not subject.index.left:
+            changed.clear()
+            after, rows = subject.index.since(after, AT_ONCE)
+            if rows:
+                yield _event("rows", {"revision": after, "rows": rows})
+            now = subject.about()
+            if _state(now) != state:
+                state = _state(now)
+                yield _event("tape", now)
+            if after < subject.index.revision:
+                continue
+            try:
+                await asyncio.wait_for(changed.wait(), SILENCE_S)
+            except TimeoutError:
+                yield b": alive\n\n"
+    finally:
+        leave()
+
+
+def _wake(loop: asyncio.AbstractEventLoop, changed: asyncio.Event) -> None:
+    with suppress(RuntimeError):  # the server is ending
+        loop.call_soon_threadsafe(changed.set)
+
+
+def _state(about: dict[str, Any]) -> dict[str, Any]:
+    return {name: about[name] for name in ("live", "problem", "notes", "sessions", "reading")}
+
+
+def _event(name: str, value: Any) -> bytes:
+    return f"event: {name}\ndata: {json.dumps(value)}\n\n".encode()

@@ -1,0 +1,3 @@
+module faultwire/tests/http2client
+
+go 1.21
