@@ -19,7 +19,8 @@ ADVICE: dict[Class, str] = {
     "model": "give all runs the same answers: --replay, or --mock",
     "code": "the files that the command names are others than in the earlier run",
     "environment": "give each run the same folder and servers: reset what it writes, replay what it reads",
-    "fault": "a trigger counts calls or time (max_times, after_calls, between_s), and these came otherwise",
+    "fault": "a trigger counts calls or time (calls, first, every, after_calls, max_times, stages, "
+    "recover_after, between_s), and these came otherwise",
     "unknown": "",
 }
 """What helps."""
@@ -104,7 +105,7 @@ def _where(first: Difference) -> Iterator[str]:
 def _tried(one: Tried) -> str:
     if one.word == "untried":
         return f"{one.condition}: could not be tried: {one.why}"
-    if not one.runs:
+    if one.why:
         return f"{one.condition}: ruled out: {one.why}"
     return f"{one.condition}: {counted(one.runs, 'run')} {one.word}"
 

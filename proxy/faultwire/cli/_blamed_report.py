@@ -26,8 +26,8 @@ PRIVATE = 0o600
 """Results hold what the agent got."""
 
 
-def announce(found: Subject, budget: Budget, usual: int, journal: Journal) -> None:
-    """What it will take, before it starts."""
+def announce(found: Subject, budget: Budget, usual: int, journal: Journal, once: int) -> None:
+    """What it will take, before it starts: usually, and where each run has to be made `once`."""
     line = (
         f"{counted(len(found.parts), 'part')} of {counted(len(found.exchanges), 'exchange')} in {found.tape}"
     )
@@ -42,7 +42,8 @@ def announce(found: Subject, budget: Budget, usual: int, journal: Journal) -> No
     say(
         f"about {counted(usual, 'run')} if one part is to blame, "
         f"{usual * found.seconds:.0f} s of traffic as recorded and "
-        f"{usual * found.cost_usd:.4f} dollars of models; {', '.join(limits)}"
+        f"{usual * found.cost_usd:.4f} dollars of models; about {once} where runs repeat byte for byte; "
+        f"{', '.join(limits)}"
     )
     if journal.earlier:
         say(f"going on after {counted(len(journal.earlier), 'run')} of {journal.path}")
@@ -102,6 +103,7 @@ def report(
             show(line)
         series = search.series
         rows = [("runs", f"{series.runs}, {series.seconds:.0f} s, {series.cost_usd:.4f} dollars of models")]
+        rows += [("repeats", search.design.repeats.words)] if search.design.repeats.exact else []
         rows += [("undecided", f"{count}: {reason}") for reason, count in series.undecided.most_common(3)]
         rows += [("needs", made["needs"])] if made["needs"] else []
         show(fields([*rows, ("page", str(page)), ("data", str(data)), ("state", str(search.journal.path))]))

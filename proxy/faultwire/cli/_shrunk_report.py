@@ -35,6 +35,7 @@ def progress(search: Shrinking, outcome: Outcome) -> None:
 def report(result: Result, found: Subject, kept: Written | None, state: Path) -> None:
     """The smallest set, what it cost, and where the repro folder is."""
     from faultwire.cli._shrunk_repro import findings
+    from faultwire.trials.repeats import once
 
     if result.ended in ("not_reproduced", "no_cause"):
         return
@@ -54,6 +55,8 @@ def report(result: Result, found: Subject, kept: Written | None, state: Path) ->
     rows += [
         ("runs", f"{result.runs}, {result.seconds:.0f} s, {result.cost_usd:.4f} dollars of models"),
     ]
+    if result.repeated:
+        rows.append(("repeats", once(result.repeated)))
     if result.case.prompt is not None:
         rows.append(("prompt", result.case.prompt))
     for reason, count in result.undecided.most_common(3):

@@ -178,3 +178,12 @@ def test_a_finding_without_settings() -> None:
     plain = parse("faults: [refuse]", "p.yaml")
     assert findings((Pin("refuse", 1),), plain) == ["refuse on its call 1"]
     assert json.dumps(findings(PINS, PROFILE))
+
+
+@pytest.mark.parametrize("repeated", [0, 4])
+def test_that_runs_were_made_once_is_said_where_they_repeat(
+    repeated: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report(result("found", repeated=repeated), SUBJECT, None, Path("state.jsonl"))
+    said = "4 runs that were made again were the same, byte for byte: others were made once"
+    assert (said in capsys.readouterr().out) is bool(repeated)
