@@ -1,9 +1,14 @@
-"""`python -m tests.bench.sdk_agents [--seed N] [--only NAME ...] [--json FILE]`: agents on real SDKs, and
-whether `faultwire validate` finds what it plants on them, one cause of each kind an agent.
+"""`python -m tests.bench.sdk_agents [--seed N] [--cases N] [--only NAME ...] [--json FILE]`: agents on real
+SDKs, and whether `blame` finds what is planted on them.
 
-20 agents of 4 to 8 calls, over the mock and through the real proxy. A delay fires on about 8 of 10 calls,
-so that the first step and the first fault are not the same. Each run is a process of its own; those in Python
-are forked from one that has imported the SDK, which would else take most of the time (`sdk_server.py`).
+20 agents of 3 to 10 calls, over the mock and through the real proxy. A delay fires on about 8 of 10 calls,
+so that the first step and the first fault are not the same; causes are planted among these decisions as
+`faultwire validate` does. Each set of decisions that a search asks for is run once by a process of its own,
+and the whole and none of them three times: what reaches the agent has to be what was pinned. Whether a run
+fails is drawn anew each time, from what had reached the agent. So a few hundred runs stand for the many
+thousands that would deliver the same. Agents in Python are forked from a process that has imported the SDK
+(`sdk_server.py`).
+
 `--json` adds the outcomes to those that the file holds, so that the agents can be run in several pieces.
 """
 
@@ -12,11 +17,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,12 +31,28 @@ from typing import Any
 
 from tests.bench.blame import RUNS_A_STEP
 from tests.e2e.agents import environments
-from tests.e2e.agents.harness import base_environment
+from tests.e2e.agents.harness import KEYS, base_environment
+
+from faultwire.agents._process import Processes
+from faultwire.blame.design import Design
+from faultwire.blame.planted import KINDS, Found, plants, simple_rules
+from faultwire.blame.rates import Coalition
+from faultwire.cli._validated import _as_json
+from faultwire.dice import unit
+from faultwire.profile.load import parse
+from faultwire.runner.launch import LaunchSettings, start_run
+from faultwire.trials.execute import TrialRunner
+from faultwire.trials.model import Pin, Trial
+from faultwire.trials.oracle import ExitCode
+from faultwire.trials.pins import pins_of
+from faultwire.trials.shared import SharedTrials
 
 HERE = Path(__file__).parent
 AGENTS = HERE.parent / "e2e" / "agents"
-FAULT = "latency: {ms: 1, probability: 0.8}"
-LIMIT_S = 1500
+PROFILE = "faults: [{latency: {ms: 1}, trigger: {probability: 0.8}}]"
+LIMIT_S = 120
+AGAIN = 3
+"""Runs of the whole and of the calm run."""
 TARGETS = {"single": 0.95, "late": 0.95, "pair": 0.90, "none": 0.95}
 COUNTED = {"single": "cause_first", "late": "cause_first", "pair": "exact", "none": "exact"}
 CALLED = {
@@ -68,9 +90,9 @@ PYTHON = (
     Agent("anthropic-2", "anthropic-2", "anthropic_agent.py", _mixed("sync"), "anthropic"),
     Agent("anthropic-2-async", "anthropic-2", "anthropic_agent.py", _mixed("async"), "anthropic"),
     Agent("anthropic-2-tools", "anthropic-2", "anthropic_agent.py", ("tools",) * 3, "anthropic"),
-    Agent("generativeai", "google-generativeai-0", "generativeai_agent.py", (f"rest {WAYS} whole",)),
+    Agent("generativeai", "google-generativeai-0", "generativeai_agent.py", (f"rest {WAYS}",) * 2),
     *(
-        Agent(name, environment, script, (f"{name} {WAYS} whole",), imports)
+        Agent(name, environment, script, (f"{name} {WAYS}",) * 2, imports)
         for script, name, environment, imports in (
             ("provider_agent.py", "openai-responses", "openai-3", "openai"),
             ("provider_agent.py", "google-genai", "google-genai-3", "google.genai"),
@@ -113,29 +135,57 @@ def ready(agent: Agent, work: Path) -> Iterator[list[str]]:
             process.terminate()
 
 
-def validated(agent: Agent, work: Path, seed: int, cases: int = 1) -> dict[str, Any]:
-    """What `validate` says of an agent, with the seconds that it took."""
-    faultwire = str(Path(sys.executable).with_name("faultwire"))
-    asked = (
-        "--cases",
-        str(cases),
-        "--no-shrink",
-        "--seed",
-        str(seed),
-        "--max-runs",
-        "4000",
-        "--fault",
-        FAULT,
-    )
+class Delivered:
+    """Which of an agent's decisions reach it, for each set of them that is pinned; each set is run once."""
+
+    def __init__(self, trials: SharedTrials, pins: Sequence[Pin], seed: int) -> None:
+        self.trials, self.pins, self.seed = trials, pins, seed
+        self.known: dict[Coalition, Coalition] = {}
+        self.runs = 0
+        self.astray: list[str] = []
+
+    def of(self, pinned: Coalition) -> Coalition:
+        for _ in range(0 if pinned in self.known else 1 if 0 < len(pinned) < len(self.pins) else AGAIN):
+            self.runs += 1
+            outcome = self.trials.run(Trial(frozenset(self.pins[at] for at in pinned), self.seed))
+            held = frozenset(at for at, pin in enumerate(self.pins) if pin in outcome.fired)
+            if held != pinned or not outcome.exchanges:
+                self.astray.append(f"{sorted(pinned)}: {sorted(held)} {outcome.reason}")
+            self.known[pinned] = held
+        return self.known[pinned]
+
+
+def searched(agent: Agent, work: Path, seed: int, cases: int) -> dict[str, Any]:
+    """What blame makes of the plants on an agent, with what that took."""
     started = time.monotonic()
-    with ready(agent, work) as command:
-        done = subprocess.run(
-            [faultwire, "validate", "--mock", "-q", *asked, "--format", "json", "--", *command],
-            cwd=work, env=base_environment(), capture_output=True, text=True, timeout=LIMIT_S, check=False,
-        )  # fmt: skip
-    if done.returncode:
-        raise RuntimeError(f"{agent.name}: {done.stderr}")
-    return {"agent": agent.name, "seconds": time.monotonic() - started, **json.loads(done.stdout)}
+    profile = parse(PROFILE, "bench.yaml")
+    settings = LaunchSettings("bench", mock=True, base=work / "state")
+    found = {kind: Found(kind) for kind in KINDS}
+    with ready(agent, work) as command, start_run(settings) as run:
+        environment = run.open_session("exec", profile, seed)
+        Processes().run(tuple(command), environment, timeout_s=LIMIT_S)
+        run.close_session("exec")
+        exchanges = run.history("exec").exchanges
+        pins = pins_of(exchanges)
+        runner = TrialRunner(settings, profile, tuple(command), ExitCode(), LIMIT_S)
+        with SharedTrials(runner) as trials:
+            delivered = Delivered(trials, pins, seed)
+            for plant in plants(len(pins), cases, seed):
+                design, rolls = Design(len(pins), seed=plant.seed), 0
+                while (coalition := design.candidate()) is not None:
+                    rolls += 1
+                    rolled = unit(plant.seed, "bench", plant.kind, "run", rolls)
+                    design.record(coalition, rolled < plant.chance(delivered.of(coalition)))
+                found[plant.kind].add(plant, design)
+                if plant.causes:
+                    simple = simple_rules(plant, [pin.exchange for pin in pins], len(exchanges))
+                    found[plant.kind].simple.append(simple)
+        run.folder.end("finished")
+    return {
+        "agent": agent.name, "calls": len(exchanges), "decisions": len(pins), "runs": delivered.runs,
+        "astray": delivered.astray, "seconds": time.monotonic() - started,
+        "kinds": [_as_json(one) for one in found.values()],
+    }  # fmt: skip
 
 
 def summed(found: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -156,7 +206,7 @@ def table(found: list[dict[str, Any]]) -> list[str]:
     """For the documentation."""
     rules = ("random", "first step", "last step", "first fault")
     found_in = "comes first | exactly these | false blame | intervals that cover | runs a step, median"
-    lines = [f"| planted | agents | {found_in} | {' | '.join(rules)} |", "|---" * 11 + "|"]
+    lines = [f"| planted | plants | {found_in} | {' | '.join(rules)} |", "|---" * 11 + "|"]
     for kind, one in summed(found).items():
         cases, simple = one["cases"], one["simple_rules"]
         runs = sorted(one["runs_a_step"])[len(one["runs_a_step"]) // 2]
@@ -182,12 +232,16 @@ def missed(found: list[dict[str, Any]]) -> list[str]:
         out += [f"{kind}: {share:.1%} of {one['cases']}"] if share < TARGETS[kind] else []
         runs = sorted(one["runs_a_step"])[len(one["runs_a_step"]) // 2]
         out += [f"{kind}: {runs:.1f} runs a step"] if runs > RUNS_A_STEP else []
+    out += [
+        f"{one['agent']}: {len(one['astray'])} runs got other decisions" for one in found if one["astray"]
+    ]
     return out
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.sdk_agents")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--cases", type=int, default=5, help="plants of each kind on an agent")
     parser.add_argument("--only", nargs="+", choices=[agent.name for agent in ALL], metavar="NAME")
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--at-once", type=int, default=2)
@@ -195,6 +249,7 @@ def main() -> int:
     given = parser.parse_args()
     found = json.loads(given.json.read_text()) if given.json is not None and given.json.exists() else []
     known = {one["agent"] for one in found}
+    os.environ.update(KEYS)
     chosen = [
         (agent, given.seed * 100 + number)
         for number, agent in enumerate(ALL, 1)
@@ -207,9 +262,10 @@ def main() -> int:
         if time.monotonic() > ends:
             return None
         with tempfile.TemporaryDirectory() as work:
-            made = validated(agent, Path(work), seed)
+            made = searched(agent, Path(work), seed, given.cases)
         print(
-            f"{agent.name}: {made['decisions']} decisions, {made['runs']} runs, {made['seconds']:.0f} s",
+            f"{agent.name}: {made['decisions']} decisions on {made['calls']} calls, {made['runs']} runs, "
+            f"{len(made['astray'])} astray, {made['seconds']:.0f} s {made['astray'][:2] or ''}",
             flush=True,
         )
         return made
