@@ -65,7 +65,15 @@ class Audit:
     _pairs: int = 0
 
     def run(self) -> Finding:
-        """Find the cause."""
+        """Find the cause; Ctrl-C ends it with what is known."""
+        try:
+            return self._found()
+        except KeyboardInterrupt:
+            pairs = (difference(*pair, self.masks) for pair in pairwise(self._plain))
+            first = next((one for one in pairs if one is not None), None)
+            return replace(self._finding("unknown" if first else None, first), interrupted=True)
+
+    def _found(self) -> Finding:
         first = self._reproduce()
         if first is None:
             return self._against_earlier() if self.earlier is not None else self._finding(None, None)

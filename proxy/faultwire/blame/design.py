@@ -178,7 +178,9 @@ class Design:
         looked = min(whole.runs, calm.runs)
         if looked not in LOOKS:
             return
-        if not whole.failed and (1 - LEAST_RATE) ** whole.runs <= self.error:
+        if self.repeats.exact and whole.failed == calm.failed:
+            self.state = "no_difference" if whole.failed else "not_reproduced"
+        elif not whole.failed and (1 - LEAST_RATE) ** whole.runs <= self.error:
             self.state = "not_reproduced"
         elif whole.rate > calm.rate and _p_value(whole, calm) <= self.error * GATE:
             self._differ = True

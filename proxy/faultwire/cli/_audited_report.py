@@ -28,6 +28,9 @@ ADVICE: dict[Class, str] = {
 
 def lines(found: Finding, seed: int) -> Iterator[str]:
     """For a terminal."""
+    if found.interrupted:
+        yield from _interrupted(found)
+        return
     if found.cause is None:
         runs = f"{counted(found.runs, 'run')} with seed {seed}"
         yield f"audit: same: {runs} made the same calls and exited with {found.code}"
@@ -51,6 +54,15 @@ def lines(found: Finding, seed: int) -> Iterator[str]:
     yield f"  {counted(found.runs, 'run')}; with nothing fixed, {found.rate:.0%} of pairs differed"
     if ADVICE[found.cause]:
         yield f"  {ADVICE[found.cause]}"
+
+
+def _interrupted(found: Finding) -> Iterator[str]:
+    """What is known so far."""
+    so_far = "the cause is not known yet" if found.first else "no two runs differed so far"
+    yield f"audit: interrupted after {counted(found.runs, 'run')}: {so_far}"
+    if found.first is not None:
+        yield from _where(found.first)
+    yield from (f"  {_tried(one)}" for one in found.tried)
 
 
 def steadiness(found: Finding) -> str:
@@ -125,6 +137,7 @@ def as_json(found: Finding) -> dict[str, Any]:
         "missing": list(found.missing),
         "exit_code": found.code,
         "settled": found.settled,
+        "interrupted": found.interrupted,
         "runs": found.runs,
         "share_of_pairs": round(found.rate, 4),
     }

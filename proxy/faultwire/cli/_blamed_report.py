@@ -110,7 +110,7 @@ def report(
     if search.ended == "budget":
         runs, budget = counted(search.series.runs, "run"), search.series.budget
         raise FaultError(
-            f"{ended_by(search.limit, budget)} ended after {runs}, before {_unfinished(search)}",
+            f"{ended_by(search.limit, budget)} ended the search after {runs}, before {_unfinished(search)}",
             code="blame.budget",
             hint=goes_on(search.limit, budget, search.series.runs),
         )
@@ -149,10 +149,10 @@ def explain(search: Blaming, found: Subject) -> int:
         _undecidable(search)
     if search.ended == "not_reproduced":
         raise UsageError(
-            f"found no failure: as in the failed run, {whole.failed} of {counted(whole.runs, 'run')} failed, "
-            f"and {calm.failed} of {calm.runs} calm ones, expected a run that fails",
+            f"found no failure: with all parts {whole.failed} of {counted(whole.runs, 'run')} failed, and "
+            f"with none {calm.failed} of {calm.runs}, expected a run that fails",
             code="blame.no_failure",
-            hint="a failure that comes in less than a quarter of the runs takes more runs than this is for; "
+            hint="a failure that comes in less than a quarter of the runs takes more of them than are made; "
             "--oracle, --expect and --contract say what a failure is",
         )
     if search.ended == "no_difference":
@@ -161,7 +161,7 @@ def explain(search: Blaming, found: Subject) -> int:
             f"{counted(calm.runs, 'calm run')} failed, and {whole.failed} of {whole.runs} as in the "
             "failed run, expected a difference",
             code="blame.no_difference",
-            hint="the oracle says `fails` of calm runs as well: change --oracle, --expect or --contract",
+            hint="calm runs fail to the oracle as well: change --oracle, --expect or --contract",
         )
     if search.ended == "interrupted" and not series.runs:
         return INTERRUPTED

@@ -62,7 +62,9 @@ def explore(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: F
 
     if asked.max_runs < FEWEST:
         raise UsageError(
-            f"found `--max-runs {asked.max_runs}`, expected at least {FEWEST}", code="explore.budget"
+            f"found `--max-runs {asked.max_runs}`, expected at least {FEWEST}: two runs without faults, and "
+            "one with a fault",
+            code="explore.budget",
         )
     profile = _faults(traffic)
     if not profile.entries:

@@ -100,7 +100,7 @@ def explain(result: Result, found: Subject, budget: Budget) -> int:
             f"found no failure: with all its {counted(len(found.pins), 'decision')} "
             f"{failed} of {counted(failed + passed, 'run')} failed, expected a run that fails",
             code="shrink.no_failure",
-            hint="a run that fails in less than a quarter of its repeats takes more runs than this is for; "
+            hint="a failure that comes in less than a quarter of the runs takes more of them than are made; "
             "--oracle, --expect and --contract say what a failure is",
         )
     if result.ended == "no_cause":
@@ -108,12 +108,12 @@ def explain(result: Result, found: Subject, budget: Budget) -> int:
             f"found a failure without any fault: {result.calm[0]} of {counted(sum(result.calm), 'run')} "
             "without faults failed, expected one that faults cause",
             code="shrink.no_cause",
-            hint="the oracle says `fails` of calm runs as well: change --oracle, --expect or --contract",
+            hint="runs without faults fail to the oracle as well: change --oracle, --expect or --contract",
         )
     if result.ended == "budget":
         raise FaultError(
-            f"{ended_by(result.limit, budget)} ended after {counted(result.runs, 'run')}, before the "
-            "smallest set was found",
+            f"{ended_by(result.limit, budget)} ended the search after {counted(result.runs, 'run')}, before "
+            "the smallest set was found",
             code="shrink.budget",
             hint=goes_on(result.limit, budget, result.runs),
         )

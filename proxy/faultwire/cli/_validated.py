@@ -68,30 +68,33 @@ def validate(command: tuple[str, ...], asked: Asked, bars: Bars, traffic: Traffi
         say(f"{among}; about {counted(usual, 'run')}, at most {asked.max_runs}")
     if asked.max_runs < usual // 2:
         raise UsageError(
-            f"found `--max-runs {asked.max_runs}`, expected about {usual}",
+            f"found `--max-runs {asked.max_runs}`, expected about {usual}: that is what "
+            f"{counted(len(planted), 'plant')} usually take",
             code="validate.budget",
             hint="fewer --cases take fewer runs",
         )
     found = {kind: Found(kind) for kind in KINDS}
     spent = 1
     ended: Ended = ""
-    for plant in planted:
-        kind = found[plant.kind]
-        made, ended = _one(plant, kind, pins, command, asked, settings, profile, asked.max_runs - spent)
-        spent += made
-        if ended:
-            say(
-                f"{sum(one.cases for one in found.values())} of {counted(len(planted), 'plant')} searched for"
-            )
-            break
-        if plant.causes:
-            kind.simple.append(simple_rules(plant, [pin.exchange for pin in pins], calls))
-        if not asked.quiet:
-            say(f"{plant.kind}: {kind.exact} of {kind.cases} exact, {counted(spent, 'run')} so far")
+    try:
+        for plant in planted:
+            kind = found[plant.kind]
+            made, ended = _one(plant, kind, pins, command, asked, settings, profile, asked.max_runs - spent)
+            spent += made
+            if ended:
+                break
+            if plant.causes:
+                kind.simple.append(simple_rules(plant, [pin.exchange for pin in pins], calls))
+            if not asked.quiet:
+                say(f"{plant.kind}: {kind.exact} of {kind.cases} exact, {counted(spent, 'run')} so far")
+    except KeyboardInterrupt:
+        ended = "interrupted"
+    if ended:
+        say(f"{sum(one.cases for one in found.values())} of {counted(len(planted), 'plant')} searched for")
     code = report(list(found.values()), spent, bars, asked, len(pins))
     if ended == "budget":
         raise FaultError(
-            f"the {counted(asked.max_runs, 'run')} (--max-runs) ended before every plant was searched for",
+            f"`--max-runs {asked.max_runs}` ended the search before every plant was searched for",
             code="validate.budget",
             hint=f"{counted(len(planted), 'plant')} usually take about {usual} runs; fewer --cases take less",
         )
@@ -120,10 +123,12 @@ def fired(
     finally:
         shutil.rmtree(folder.path, ignore_errors=True)
     if not pins:
-        why = closed.voids[0] if closed.voids else "no fault fired on its traffic"
+        none = "no fault fired on its traffic" if exchanges else "it sent no traffic through the proxy"
         raise UsageError(
-            f"found no decision to plant a cause in: {why}, expected an agent that calls something",
+            f"found no decision to plant a cause in: {closed.voids[0] if closed.voids else none}, expected "
+            "an agent whose calls faults act on",
             code="validate.no_part",
+            hint="`faultwire doctor -- CMD` shows whether its traffic comes through the proxy",
         )
     return pins[:MOST], len(exchanges)
 

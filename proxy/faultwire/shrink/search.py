@@ -158,7 +158,7 @@ class Search:
     def _judge_whole(self, counts: _Counts) -> None:
         """The set does not fail where it passes more often than any failure worth a search would."""
         runs = counts.runs
-        never = (1 - LEAST_RATE) ** runs <= self.error / MARGIN
+        never = self.repeats.exact or (1 - LEAST_RATE) ** runs <= self.error / MARGIN
         if (counts.undecided >= UNTESTABLE and not runs) or (
             counts.failed < FEWEST and never and counts.failed < LEAST_RATE * runs
         ):

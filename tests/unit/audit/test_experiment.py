@@ -200,3 +200,19 @@ def test_planted_divergences_of_each_kind() -> None:
     shaped = sum(shape == case.cause for case, _, shape, _ in found)
     assert right / len(found) >= 0.9
     assert shaped / len(found) < 0.7, "the cases are no harder than a look at the values"
+
+
+@pytest.mark.parametrize(("at", "cause"), [(1, None), (2, "unknown"), (7, "unknown")])
+def test_ctrl_c_keeps_what_was_learned(at: int, cause: str | None) -> None:
+    play = varying()
+    made = itertools.count(1)
+
+    def interrupted(condition: Condition, tape: Run | None) -> Run | None:
+        if next(made) > at:
+            raise KeyboardInterrupt
+        return play(condition, tape)
+
+    found = Audit(interrupted).run()
+    assert (found.cause, found.interrupted, found.runs) == (cause, True, at)
+    assert bool(found.first) is bool(cause)
+    assert not Audit(varying()).run().interrupted

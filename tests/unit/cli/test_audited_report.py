@@ -121,3 +121,14 @@ def test_a_condition_that_was_ruled_out_says_how_and_no_other_does() -> None:
     assert "  fixed hashes: 2 runs differ" in said.splitlines()
     parallel = Tried("fixed order", 4, "differ")
     assert "ruled out: no" not in text(Finding("unknown", FIRST, (DIFFER, parallel), 9, 1.0))
+
+
+def test_an_audit_that_was_interrupted_names_no_cause() -> None:
+    said = text(Finding("unknown", FIRST, (DIFFER,), 7, 1.0, interrupted=True))
+    assert said.splitlines()[0] == "audit: interrupted after 7 runs: the cause is not known yet"
+    assert "fixed hashes: 2 runs differ" in said
+    assert "not ruled out" not in said
+    early = text(Finding(None, runs=1, interrupted=True))
+    assert early == "audit: interrupted after 1 run: no two runs differed so far"
+    assert as_json(Finding("unknown", FIRST, runs=7, interrupted=True))["interrupted"]
+    assert "interrupted" not in text(Finding("unknown", FIRST, (DIFFER,), 7, 1.0))

@@ -134,10 +134,10 @@ def result(ended: str, **more: Any) -> Result:
         ("not_reproduced", {"undecided": Counter({f"{NOT_ON_TAPE} to 1 call": 17})}, UsageError, "--mock"),
         ("not_reproduced", {"undecided": Counter({"no traffic": 17})}, FaultError, "could not be judged"),
         ("no_cause", {"counts": (5, 0), "calm": (3, 1)}, UsageError, "3 of 4 runs without faults failed"),
-        ("budget", {}, FaultError, "the 17 runs (--max-runs) ended after 17 runs, before the smallest set"),
+        ("budget", {}, FaultError, "`--max-runs 17` ended the search after 17 runs, before the smallest set"),
         ("budget", {}, FaultError, "`--max-runs 34` goes on"),
-        ("budget", {"limit": "time"}, FaultError, "the time of 30 s (--max-time) ended after 17 runs"),
-        ("budget", {"limit": "time"}, FaultError, "the same command goes on, with another 30 s"),
+        ("budget", {"limit": "time"}, FaultError, "`--max-time 30s` ended the search after 17 runs"),
+        ("budget", {"limit": "time"}, FaultError, "the same command goes on for another 30 s"),
         ("budget", {"limit": "cost"}, FaultError, "`--max-cost 1` goes on"),
     ],
 )

@@ -205,8 +205,8 @@ def test_a_replay_redacts_by_its_own_rules_and_those_of_its_tape(tmp_path: Path)
 def test_a_session_s_answers_are_found_without_a_look_at_the_others(
     deck: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each invocation of a replayed contract opens a session: with a list of all of them each time, a thousand
-    invocations took a million look-ups."""
+    """Each invocation of a replayed contract opens a session: with a list of all of them each time, a
+    thousand invocations took a million look-ups."""
     deck.add(chat("a"), b"{}")
     with open_tape(deck.close()) as tape:
         (name,) = (one.name for one in tape.sessions())
