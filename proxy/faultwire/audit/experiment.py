@@ -32,7 +32,7 @@ _FIRST: dict[Cause, Condition] = {
     "order": "fixed order",
     "random value": "fixed chance",
 }
-LUCK = 0.03
+LUCK = 0.015
 """How likely runs may agree by luck where nothing was fixed."""
 PLAIN = 5
 """Runs in which a difference must show for the first time."""

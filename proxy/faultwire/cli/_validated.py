@@ -46,7 +46,6 @@ class Asked:
 
 def validate(command: tuple[str, ...], asked: Asked, bars: Bars, traffic: Traffic) -> int:
     """Plant, search, and report; the exit code. Raises UsageError, ProfileError, FaultError."""
-    from faultwire.blame.design import usual_runs
     from faultwire.blame.planted import KINDS, Found, plants, simple_rules
     from faultwire.capture import child
 
@@ -61,18 +60,7 @@ def validate(command: tuple[str, ...], asked: Asked, bars: Bars, traffic: Traffi
     settings = replace(traffic.launch("validate", profile=profile), replay=None)
     pins, calls = fired(command, settings, profile, asked)
     planted = plants(len(pins), asked.cases, asked.seed)
-    usual = 1 + len(planted) * usual_runs(len(pins))
-    usual += 2 * len(pins) * len(planted) if asked.shrink else 0
-    if not asked.quiet:
-        among = f"{counted(len(planted), 'plant')} among {counted(len(pins), 'decision')}"
-        say(f"{among}; about {counted(usual, 'run')}, at most {asked.max_runs}")
-    if asked.max_runs < usual // 2:
-        raise UsageError(
-            f"found `--max-runs {asked.max_runs}`, expected about {usual}: that is what "
-            f"{counted(len(planted), 'plant')} usually take",
-            code="validate.budget",
-            hint="fewer --cases take fewer runs",
-        )
+    usual = _affordable(len(planted), len(pins), asked)
     found = {kind: Found(kind) for kind in KINDS}
     spent = 1
     ended: Ended = ""
@@ -99,6 +87,24 @@ def validate(command: tuple[str, ...], asked: Asked, bars: Bars, traffic: Traffi
             hint=f"{counted(len(planted), 'plant')} usually take about {usual} runs; fewer --cases take less",
         )
     return INTERRUPTED if ended else code
+
+
+def _affordable(plants: int, decisions: int, asked: Asked) -> int:
+    """About how many runs it will take. Raises UsageError where the budget is less than half of that."""
+    from faultwire.blame.design import usual_runs
+
+    usual = 1 + plants * usual_runs(decisions) + (2 * decisions * plants if asked.shrink else 0)
+    if not asked.quiet:
+        among = f"{counted(plants, 'plant')} among {counted(decisions, 'decision')}"
+        say(f"{among}; about {counted(usual, 'run')}, at most {asked.max_runs}")
+    if asked.max_runs < usual // 2:
+        raise UsageError(
+            f"found `--max-runs {asked.max_runs}`, expected about {usual}: that is what "
+            f"{counted(plants, 'plant')} usually take",
+            code="validate.budget",
+            hint="fewer --cases take fewer runs",
+        )
+    return usual
 
 
 def fired(
