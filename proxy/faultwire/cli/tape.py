@@ -8,6 +8,7 @@ import click
 
 from faultwire.cli._group import Group
 from faultwire.cli.output import Format, columns, format_option, show, show_json, size_text
+from faultwire.cli.tape_claims import claims
 from faultwire.cli.tape_compare import diff, learn
 from faultwire.cli.tape_evidence import prove, salvage, seal, verify
 from faultwire.cli.tape_formats import export
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 @click.group(
     cls=Group,
     sections={
-        "Read": ("list", "show", "report", "serve", "diff", "tree"),
+        "Read": ("list", "show", "report", "serve", "diff", "tree", "claims"),
         "Evidence": ("verify", "seal", "prove", "salvage"),
         "Convert": ("export", "import"),
         "Manage": ("merge", "split", "prune", "learn"),
@@ -45,7 +46,7 @@ def tape() -> None:
 
 for _command in (verify, seal, salvage, prove, scan, export, import_, merge, split, prune, diff, learn, tree):
     tape.add_command(_command)
-for _command in (report, serve):
+for _command in (report, serve, claims):
     tape.add_command(_command)
 
 

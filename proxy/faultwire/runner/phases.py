@@ -80,7 +80,7 @@ def mutation(config: Config, mutate: Mutator, *, chaos: Sequence[Scenario] = ())
         *planned((CALM,), config.prompts, repeat=repeat, phase="mutation"),
         *planned(tuple(chaos) or (CALM,), (*made, *probes), repeat=repeat, phase="mutation"),
     )
-    notes = (*notes, *_unjudged("mutation", plan, shared))
+    notes = (*notes, *_unjudged("mutation", plan, shared, _of_contract(config)))
     return Phase("mutation", scenarios, (*prompts, *probes), shared, plan, mutants, notes)
 
 
@@ -90,7 +90,8 @@ def chaos(config: Config, scenarios: Sequence[Scenario]) -> Phase:
     every, prompts = (CALM, *scenarios), (*config.prompts, *probes)
     distinct(every, prompts, shared)
     plan = planned(every, prompts, repeat=config.advanced.repeat, phase="chaos")
-    return Phase("chaos", every, prompts, shared, plan, notes=_unjudged("chaos", plan, shared))
+    notes = _unjudged("chaos", plan, shared, _of_contract(config))
+    return Phase("chaos", every, prompts, shared, plan, notes=notes)
 
 
 def contract(config: Config) -> Phase:
@@ -119,9 +120,17 @@ def chaos_scenarios(config: Config, profiles: Sequence[Profile]) -> tuple[Scenar
     return (Scenario("chaos", config.chaos),)
 
 
-def _unjudged(phase: PhaseName, plan: Sequence[Invocation], shared: Sequence[Check]) -> tuple[str, ...]:
-    """A note on every invariant that has not a single cell: no scenario here is one that it is about. Of
-    critical ones in a contract more than a note is made (`unjudged`)."""
+def _of_contract(config: Config) -> tuple[Scenario, ...]:
+    """The scenarios of the contract whose invariants other phases borrow; none where they have their own."""
+    return () if config.invariants or config.contract is None else config.contract.scenarios
+
+
+def _unjudged(
+    phase: PhaseName, plan: Sequence[Invocation], shared: Sequence[Check], elsewhere: Sequence[Scenario] = ()
+) -> tuple[str, ...]:
+    """A note on every invariant that has not a single cell: no scenario here is one that it is about, nor one
+    of those `elsewhere`, in which it is judged. Of critical ones in a contract more than a note is made
+    (`unjudged`)."""
     found: dict[str, tuple[str, bool]] = {}
     for invocation in plan:
         prompt = invocation.prompt
@@ -130,7 +139,7 @@ def _unjudged(phase: PhaseName, plan: Sequence[Invocation], shared: Sequence[Che
                 continue
             if phase != "contract" and check.scenarios:
                 continue  # it names columns of the contract
-            here = fits(check, invocation.scenario)
+            here = any(fits(check, one) for one in (invocation.scenario, *elsewhere))
             found[check.label] = (check.when, here or found.get(check.label, ("", False))[1])
     return tuple(
         f"{phase}: the invariant `{label}` is never judged: no scenario fits its `when: {when}`"

@@ -23,7 +23,7 @@ from faultwire.report.document import Subject, document
 from faultwire.tape.evidence.keyring import KeyRing
 from faultwire.tape.record.writer import TapeWriter
 
-TREE = ("-o", "--output", "--record", "--state")
+TREE = ("-o", "--output", "--record", "--state", "--store")
 
 
 class Case(NamedTuple):
@@ -49,6 +49,7 @@ CASES = {
     "replay import": Case("replay import --har x.har -o {}", "out", file="page_1.yaml"),
     "exec": Case("exec --record {} -- true", "new.tape", quick=False),
     "proxy": Case("proxy --record {}", "new.tape", quick=False),
+    "ingest": Case("ingest --store {}", "out", quick=False, file="ingest.lock"),
     "fork": Case("fork t --at 1 --drop --record {} -- true", "new.tape", quick=False),
     "blame": Case("blame t -o {} -- true", "out", quick=False, file="blame.html"),
     "explore": Case("explore --profile stream_chaos --state {} -- true", "s.jsonl", quick=False),

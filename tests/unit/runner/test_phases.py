@@ -133,6 +133,16 @@ def test_an_invariant_of_named_columns_is_not_missed_in_other_phases() -> None:
     assert not [note for note in phases.mutation(config, mutate).notes if "named" in note]
 
 
+def test_an_invariant_that_the_contract_judges_in_its_own_scenarios_is_not_called_never_judged() -> None:
+    broken = make("completes", {"id": "broken", "when": "any_chaos_active"})
+    for scenarios, expected in (((phases.CALM, CHAOS), 0), ((phases.CALM,), 1)):
+        config = replace(
+            CONFIG, invariants=(), contract=ContractSettings("rules", (TALKS, broken), scenarios)
+        )
+        notes = [note for note in phases.mutation(config, mutate).notes if "`broken` is never judged" in note]
+        assert len(notes) == expected, scenarios
+
+
 def test_an_invariant_that_no_scenario_is_about_is_reported() -> None:
     broken = make("completes", {"id": "broken", "when": "any_chaos_active", "severity": "critical"})
     tools = make("contains", {"value": "x", "when": "tool_faults_active"})

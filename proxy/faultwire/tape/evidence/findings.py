@@ -86,6 +86,8 @@ class VerifyReport:
     """Is that key trusted?"""
     imported: str | None = None
     """What it was imported from, where the proxy did not record it."""
+    reported: bool = False
+    """Was it sent by the agents themselves, to `faultwire ingest`?"""
     made_by: str | None = None
     """`merge`, `split` or `share`, where it was made from other tapes."""
     findings: list[Finding] = field(default_factory=list)
@@ -126,6 +128,8 @@ def evidence_class(report: VerifyReport) -> tuple[EvidenceClass | None, list[str
     """How far a tape is evidence, and why no further. A tape that does not verify has no class."""
     if not report.ok:
         return None, ["it does not verify"]
+    if report.reported:
+        return "NON_AUTHORITATIVE", ["its events are what agents reported of themselves"]
     if report.imported:
         return "NON_AUTHORITATIVE", [f"it was imported from {report.imported}, not recorded by the proxy"]
     reasons = [finding.message for finding in report.findings]

@@ -196,6 +196,7 @@ class _Check:
             _core.jcs(event["settings"].encode())  # what not every reader reads is refused
             settings = orjson.loads(event["settings"])
             self._report.imported, self._report.made_by = settings.get("imported"), settings.get("made_by")
+            self._report.reported = settings.get("ingested") is True
         if kind == "seal":
             self._seals.event(seq, event, root)
         elif kind == "note" and event.get("bad") is True:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 _HASH = re.compile(r"[0-9a-f]{64}\Z")
-_GENESIS = "0" * 64
+GENESIS = "0" * 64
 _SHORT = 16
 """Digits of a digest that no other event's hash begins with by accident."""
 _ALL = ("session_id", "event_type", "payload", "event_hash")
@@ -61,7 +61,7 @@ class Chain:
         self.drops = 0
         self._old = version == "v0.6"
         self._next = 0 if self._old else 1
-        self._prev: Any = None if self._old else _GENESIS
+        self._prev: Any = None if self._old else GENESIS
         self._authority: Any = None
         self._digest = hashlib.sha256(session.encode("utf-8", "surrogatepass"))
         self._ended = self._sealed = self._started = False

@@ -24,10 +24,16 @@ def digests(value: Any) -> tuple[str | None, str | None]:
     except (ValueError, RecursionError):
         ours = None
     try:
-        theirs = hashlib.sha256(_theirs(value).encode()).hexdigest()
+        theirs = own_digest(value)
     except (ValueError, RecursionError):
         theirs = None
     return ours, theirs
+
+
+def own_digest(value: Any) -> str:
+    """SHA-256 (hex) of a value as AgentOps Replay writes it. Raises ValueError and RecursionError where it
+    cannot."""
+    return hashlib.sha256(_theirs(value).encode()).hexdigest()
 
 
 def _theirs(value: Any) -> str:

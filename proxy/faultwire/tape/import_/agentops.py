@@ -12,7 +12,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from faultwire.errors import TapeError
-from faultwire.tape.import_._agentops_chain import Chain, generation
+from faultwire.tape.import_._agentops_chain import GENESIS, Chain, generation
+from faultwire.tape.import_._agentops_json import own_digest
 from faultwire.tape.import_._api import SESSION, Event, Found
 from faultwire.tape.import_._source import MAX_DOCUMENT, dumped, opened, parsed, whole
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from faultwire.tape.import_._api import Item
+
+__all__ = ["GENESIS", "event_hash", "read"]
 
 MAX_LINE = 16 << 20
 _MAX_SESSIONS = 10_000
@@ -60,6 +63,14 @@ def read(path: Path, key: bytes | None = None) -> Iterator[Item]:
         yield from chain.close()
     if export is not None:
         yield from _claims(export, chains)
+
+
+def event_hash(event: Json) -> str:
+    """The hash (hex) of an event of ELS 1.0, whatever `event_hash` it has, as its verifier computes it.
+
+    Raises ValueError and RecursionError where it has no canonical form.
+    """
+    return own_digest({name: value for name, value in event.items() if name != "event_hash"})
 
 
 def _session(event: Json) -> str:
