@@ -318,7 +318,7 @@ def main() -> int:
     print(f"\nat the planted call: {placed / every:.1%}; runs: {runs / every:.1f} a case")
     for (planted, found), count in wrong.most_common():
         print(f"{planted} taken for {found}: {count}")
-    return int(share < TARGET)
+    return int(min(share, *(right[cause] / count for cause, count in total.items())) < TARGET)
 
 
 if __name__ == "__main__":

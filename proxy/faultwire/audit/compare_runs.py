@@ -106,7 +106,7 @@ def _overlap(exchanges: Sequence[Recorded], at: int) -> bool:
 
 
 def any_parallel(run: Run) -> bool:
-    """Does the agent ever wait for two answers at once?"""
+    """Were two calls of this run ever under way at once?"""
     return any(_overlap(run.exchanges, at) for at in range(len(run.exchanges)))
 
 

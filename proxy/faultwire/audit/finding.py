@@ -49,5 +49,7 @@ class Finding:
     """What would have to be known where the cause is unknown."""
     code: int = 0
     """With what the last run with nothing fixed exited."""
+    interrupted: bool = False
+    """Was it ended before it was done? The cause is then not known, nor that there is none."""
     settled: bool = False
     """Did runs with nothing fixed differ at first only?"""

@@ -25,6 +25,7 @@ from faultwire.blame.contrast import Contrast, Decided
 from faultwire.blame.rates import Coalition, Counts
 from faultwire.blame.shapley import Walks, subsets
 from faultwire.dice import unit
+from faultwire.trials.repeats import Repeats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,6 +50,11 @@ SURVIVORS = 16
 """Runs of the two coalitions of a part that is blamed: its interval must not rest on when it was stopped."""
 ENUMERATED = 4
 """Survivors up to which all of their coalitions are run."""
+REPEATS = 6
+"""Equal repeats after which runs are taken to repeat themselves: as many as the first look at the references
+has."""
+CONFIRMED = 3
+"""Then runs of the two coalitions of a part that is blamed; other coalitions have one."""
 
 
 @dataclass
@@ -69,6 +75,8 @@ class Design:
     stage: Stage = "reference"
     counts: dict[Coalition, Counts] = field(default_factory=dict)
     walks: Walks | None = None
+    repeats: Repeats = field(default_factory=lambda: Repeats(REPEATS))
+    """Whether each run is the same when it is made again: then one of a coalition says it all."""
 
     def __post_init__(self) -> None:
         """Start with nothing known."""
@@ -95,7 +103,7 @@ class Design:
         if (survivors := self._survivors()) is not None:
             return survivors
         self.stage = "curve"
-        if self.curve and (short := self._short(self.prefixes(), self.least)):
+        if self.curve and (short := self._short(self.prefixes(), 1 if self.repeats.exact else self.least)):
             return min(short, key=self._turn)
         self.state = "found"
         return None
@@ -117,7 +125,9 @@ class Design:
         if self._is_untestable(counts):
             return False
         if one in (self.whole, self.calm):
-            return counts.tried < self.reference
+            return counts.tried < (LOOKS[0] if self.repeats.exact else self.reference)
+        if self.repeats.exact:
+            return not counts.tried
         if counts.runs < self.least:
             return counts.tried < self.most
         if self.decided(one) != "open":
@@ -128,12 +138,12 @@ class Design:
     def _survivors(self) -> Coalition | None:
         blamed = self.blamed()
         singles = [arm(part) for part in blamed for arm in (self.necessity, self.sufficiency)]
-        if short := self._short(singles, SURVIVORS):
+        if short := self._short(singles, CONFIRMED if self.repeats.exact else SURVIVORS):
             return min(short, key=self._turn)
         if len(blamed) < 2:
             return None
         if len(blamed) <= ENUMERATED:
-            short = self._short(subsets(blamed), self.most)
+            short = self._short(subsets(blamed), 1 if self.repeats.exact else self.most)
             return min(short, key=self._turn) if short else None
         if self.walks is None:
             self.walks = Walks(tuple(blamed), seed=self.seed)
@@ -152,9 +162,10 @@ class Design:
 
     # ------------------------------------------------------------ what came of it
 
-    def record(self, candidate: Coalition, failed: bool | None) -> None:
-        """Take the outcome of a run; None where it could not be judged."""
+    def record(self, candidate: Coalition, failed: bool | None, digest: str = "") -> None:
+        """Take the outcome of a run, and what came of it; None where it could not be judged."""
         self.trials += 1
+        self.repeats.add(candidate, failed, digest)
         if self.walks is not None and self.walks.candidate() == candidate:
             self.walks.record(failed)
         self.of(candidate).add(failed)
@@ -167,7 +178,9 @@ class Design:
         looked = min(whole.runs, calm.runs)
         if looked not in LOOKS:
             return
-        if not whole.failed and (1 - LEAST_RATE) ** whole.runs <= self.error:
+        if self.repeats.exact and whole.failed == calm.failed:
+            self.state = "no_difference" if whole.failed else "not_reproduced"
+        elif not whole.failed and (1 - LEAST_RATE) ** whole.runs <= self.error:
             self.state = "not_reproduced"
         elif whole.rate > calm.rate and _p_value(whole, calm) <= self.error * GATE:
             self._differ = True
@@ -202,6 +215,8 @@ class Design:
         one of them is blamed."""
         if one in (self.whole, self.calm):
             return "whole" if one else "calm"
+        if self.repeats.exact and self.of(one).runs:
+            return "whole" if self.of(one).failed else "calm"
         strict, lenient = self.error / (2 * self.size), self.error * LENIENT
         # Alone: that it fails blames a part. All but one: that it passes does. Of two parts, both do.
         for_whole = strict if len(one) == 1 else lenient
@@ -236,6 +251,10 @@ class Design:
 
     def runs_left(self) -> int:
         """About how many runs the rest takes if one part is to blame; a planning figure, no promise."""
+        if self.state != "running":
+            return 0
+        if self.repeats.exact:
+            return len([one for one in self._arms if self._is_open(one)]) + 2 * (CONFIRMED - 1)
         left = sum(max(0, round(USUAL) - self.of(one).tried) for one in self._arms[2:] if self._is_open(one))
         references = sum(max(0, self.reference - self.of(one).tried) for one in (self.whole, self.calm))
         curve = len(self._short(self.prefixes(), self.least)) * self.least if self.curve else 0
@@ -243,7 +262,7 @@ class Design:
         singles = {arm(part) for part in blamed for arm in (self.necessity, self.sufficiency)}
         usual = {one: self.reference if one in (self.whole, self.calm) else round(USUAL) for one in singles}
         survivors = sum(max(0, SURVIVORS - max(self.of(one).tried, usual[one])) for one in singles)
-        return max(1, left + references + survivors + curve) if self.state == "running" else 0
+        return max(1, left + references + survivors + curve)
 
     def _contrast(self) -> Contrast:
         return Contrast(self.of(self.whole), self.of(self.calm))
@@ -263,6 +282,13 @@ USUAL = 6.0
 def fewest_runs(size: int) -> int:
     """Runs without which no part is decided: the first look at the references, and the arms of one part."""
     return 2 * LOOKS[0] + (2 * Design(size).least if size > 1 else 0)
+
+
+def exact_runs(size: int, *, curve: bool = False) -> int:
+    """How many runs a design takes where each run is the same when it is made again, and one part is to
+    blame."""
+    arms = Design(size).arms()[2:]
+    return 2 * LOOKS[0] + len(arms) + 2 * (CONFIRMED - 1) * (size > 1) + (max(0, size - 3) if curve else 0)
 
 
 def usual_runs(size: int, *, curve: bool = False) -> int:

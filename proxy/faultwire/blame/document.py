@@ -75,6 +75,7 @@ def document(
         },
         "curve": _curve(search) if design.curve else None,
         "needs": needs(search),
+        "repeats": {"equal": design.repeats.equal, "exact": design.repeats.exact},
     }
     return Document.model_validate(made).model_dump(mode="json")
 

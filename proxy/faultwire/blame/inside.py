@@ -70,11 +70,11 @@ class Inside:
             self._next()
         return None
 
-    def record(self, failed: bool | None) -> None:
-        """What came of that run; None where it could not be judged."""
+    def record(self, failed: bool | None, digest: str = "") -> None:
+        """What came of that run, and its digest; None where it could not be judged."""
         assert self.design is not None
         assert self._asked is not None
-        self.design.record(self._asked, failed)
+        self.design.record(self._asked, failed, digest)
 
     def runs_left(self) -> int:
         """About how many runs the rest takes."""

@@ -28,6 +28,14 @@ Kind = Literal["field", "event", "line", "header", "ending"]
 MOST = 2_000
 """Pieces of one answer; what differs in more is not taken apart."""
 ENDINGS = ("complete", "cut", "reset")
+UNFINISHED = {
+    "open": "had not ended when the recording did",
+    "client_aborted": "was not read to its end by the agent",
+    "upstream_aborted": "was not sent to its end by the server",
+    "closed": "was ended early by a fault, as if it were whole",
+    "refused": "came on a connection that was refused",
+}
+"""Why an answer is not taken apart, by how its exchange ended."""
 NEW_IN_EACH = frozenset({
     "date", "content-length", "content-encoding", "transfer-encoding", "connection", "keep-alive", "age",
     "etag", "last-modified", "set-cookie", "cf-ray", "server-timing", "openai-processing-ms", "via",
@@ -131,7 +139,11 @@ def take_apart(failed: Recorded, calm: Recorded) -> Pieces | str:
     if one.status != other.status:
         return f"the status is another one ({one.status} instead of {other.status})"
     if failed.ending not in ENDINGS or calm.ending not in ENDINGS:
-        return f"the connection was lost ({failed.ending}, {calm.ending})"
+        return " and ".join(
+            f"the {word} answer {UNFINISHED[one.ending]}"
+            for word, one in (("failed", failed), ("calm", calm))
+            if one.ending not in ENDINGS
+        )
     body = _body(failed, calm, one, other)
     if isinstance(body, str):
         return body

@@ -59,6 +59,18 @@ def plants(size: int, cases: int, seed: int) -> list[Plant]:
     return found
 
 
+def simple_rules(plant: Plant, exchanges: Sequence[int], calls: int) -> dict[str, float]:
+    """How often rules that run nothing name a planted part: `exchanges` are those of the parts, by number, of
+    a run of so many `calls`."""
+    causes = {exchanges[part] for part in plant.causes}
+    return {
+        "random": len(causes) / calls,
+        "first step": float(1 in causes),
+        "last step": float(calls in causes),
+        "first fault": float(min(exchanges) in causes),
+    }
+
+
 @dataclass
 class PlantedOracle:
     """Judges runs by what is planted; each run has a roll of its own."""
@@ -95,6 +107,8 @@ class Found:
     runs: list[int] = field(default_factory=list)
     shrunk: int = 0
     shrink_runs: list[int] = field(default_factory=list)
+    simple: list[dict[str, float]] = field(default_factory=list)
+    """What `simple_rules` says of each plant that has a cause."""
 
     def add(self, plant: Plant, design: Design) -> None:
         """Count what blame says of a plant."""

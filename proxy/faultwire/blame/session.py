@@ -87,7 +87,7 @@ class Blaming:
 
     def _try(self, coalition: Coalition) -> None:
         outcome = self.series.outcome(self.key(coalition), lambda: self.attempt(coalition))
-        self.design.record(coalition, outcome.failed)
+        self.design.record(coalition, outcome.failed, outcome.digest)
         self.progress(self, coalition, outcome)
 
     def _take_apart(self) -> None:
@@ -113,7 +113,7 @@ class Blaming:
         while (pieces := made.candidate()) is not None:
             key = sha256_hex(json.dumps([self.parts[made.part].identity, sorted(pieces)]).encode())
             outcome = self.series.outcome(key, lambda held=pieces: splitting.attempt(made, held))  # type: ignore[misc]
-            made.record(outcome.failed)
+            made.record(outcome.failed, outcome.digest)
             self.progress(self, pieces, outcome)
 
     def runs_left(self) -> int:

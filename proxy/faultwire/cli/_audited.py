@@ -36,6 +36,7 @@ SPREAD = (
 """Each call waits for as long as its own dice say, so that answers come in the same order in each run."""
 APART_MS, SPREADS = 200, 6
 """By how much answers must be apart for that, and how many dice are tried."""
+INTERRUPTED = 130
 MOST_RUNS = 1000
 """Of one proxy; an audit makes fewer."""
 UNREACHED = "no program of the command took the preload (Python without -I, -E and -S, or Node)"
@@ -72,6 +73,8 @@ def audit(
     else:
         for line in lines(found, traffic.seed):
             show(line)
+    if found.interrupted:
+        return INTERRUPTED
     return 0 if found.cause is None else 1
 
 

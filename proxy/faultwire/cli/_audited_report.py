@@ -19,7 +19,8 @@ ADVICE: dict[Class, str] = {
     "model": "give all runs the same answers: --replay, or --mock",
     "code": "the files that the command names are others than in the earlier run",
     "environment": "give each run the same folder and servers: reset what it writes, replay what it reads",
-    "fault": "a trigger counts calls or time (max_times, after_calls, between_s), and these came otherwise",
+    "fault": "a trigger counts calls or time (calls, first, every, after_calls, max_times, stages, "
+    "recover_after, between_s), and these came otherwise",
     "unknown": "",
 }
 """What helps."""
@@ -27,6 +28,9 @@ ADVICE: dict[Class, str] = {
 
 def lines(found: Finding, seed: int) -> Iterator[str]:
     """For a terminal."""
+    if found.interrupted:
+        yield from _interrupted(found)
+        return
     if found.cause is None:
         runs = f"{counted(found.runs, 'run')} with seed {seed}"
         yield f"audit: same: {runs} made the same calls and exited with {found.code}"
@@ -50,6 +54,15 @@ def lines(found: Finding, seed: int) -> Iterator[str]:
     yield f"  {counted(found.runs, 'run')}; with nothing fixed, {found.rate:.0%} of pairs differed"
     if ADVICE[found.cause]:
         yield f"  {ADVICE[found.cause]}"
+
+
+def _interrupted(found: Finding) -> Iterator[str]:
+    """What is known so far."""
+    so_far = "the cause is not known yet" if found.first else "no two runs differed so far"
+    yield f"audit: interrupted after {counted(found.runs, 'run')}: {so_far}"
+    if found.first is not None:
+        yield from _where(found.first)
+    yield from (f"  {_tried(one)}" for one in found.tried)
 
 
 def steadiness(found: Finding) -> str:
@@ -104,7 +117,7 @@ def _where(first: Difference) -> Iterator[str]:
 def _tried(one: Tried) -> str:
     if one.word == "untried":
         return f"{one.condition}: could not be tried: {one.why}"
-    if not one.runs:
+    if one.why:
         return f"{one.condition}: ruled out: {one.why}"
     return f"{one.condition}: {counted(one.runs, 'run')} {one.word}"
 
@@ -124,6 +137,7 @@ def as_json(found: Finding) -> dict[str, Any]:
         "missing": list(found.missing),
         "exit_code": found.code,
         "settled": found.settled,
+        "interrupted": found.interrupted,
         "runs": found.runs,
         "share_of_pairs": round(found.rate, 4),
     }

@@ -48,7 +48,7 @@ def blame(source: str, command: tuple[str, ...], asked: Asked, traffic: Traffic)
 
 def _blame(found: Subject, command: tuple[str, ...], asked: Asked, traffic: Traffic) -> int:
     from faultwire._core import sha256_hex
-    from faultwire.blame.design import usual_runs
+    from faultwire.blame.design import exact_runs, usual_runs
     from faultwire.cli._blamed_report import announce, explain, report
     from faultwire.trials.journal import Journal
     from faultwire.trials.series import Budget
@@ -64,7 +64,7 @@ def _blame(found: Subject, command: tuple[str, ...], asked: Asked, traffic: Traf
     journal = Journal.open(asked.state or home / f"{about[:12]}.jsonl", about, "blame")
     try:
         if not asked.quiet:
-            announce(found, budget, usual, journal)
+            announce(found, budget, usual, journal, exact_runs(len(found.parts), curve=asked.curve))
         search = _search(found, asked, traffic, journal, budget)
         search.run()
         if code := explain(search, found):

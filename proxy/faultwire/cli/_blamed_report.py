@@ -26,8 +26,8 @@ PRIVATE = 0o600
 """Results hold what the agent got."""
 
 
-def announce(found: Subject, budget: Budget, usual: int, journal: Journal) -> None:
-    """What it will take, before it starts."""
+def announce(found: Subject, budget: Budget, usual: int, journal: Journal, once: int) -> None:
+    """What it will take, before it starts: usually, and where each run has to be made `once`."""
     line = (
         f"{counted(len(found.parts), 'part')} of {counted(len(found.exchanges), 'exchange')} in {found.tape}"
     )
@@ -42,7 +42,8 @@ def announce(found: Subject, budget: Budget, usual: int, journal: Journal) -> No
     say(
         f"about {counted(usual, 'run')} if one part is to blame, "
         f"{usual * found.seconds:.0f} s of traffic as recorded and "
-        f"{usual * found.cost_usd:.4f} dollars of models; {', '.join(limits)}"
+        f"{usual * found.cost_usd:.4f} dollars of models; about {once} where runs repeat byte for byte; "
+        f"{', '.join(limits)}"
     )
     if journal.earlier:
         say(f"going on after {counted(len(journal.earlier), 'run')} of {journal.path}")
@@ -102,13 +103,14 @@ def report(
             show(line)
         series = search.series
         rows = [("runs", f"{series.runs}, {series.seconds:.0f} s, {series.cost_usd:.4f} dollars of models")]
+        rows += [("repeats", search.design.repeats.words)] if search.design.repeats.exact else []
         rows += [("undecided", f"{count}: {reason}") for reason, count in series.undecided.most_common(3)]
         rows += [("needs", made["needs"])] if made["needs"] else []
         show(fields([*rows, ("page", str(page)), ("data", str(data)), ("state", str(search.journal.path))]))
     if search.ended == "budget":
         runs, budget = counted(search.series.runs, "run"), search.series.budget
         raise FaultError(
-            f"{ended_by(search.limit, budget)} ended after {runs}, before {_unfinished(search)}",
+            f"{ended_by(search.limit, budget)} ended the search after {runs}, before {_unfinished(search)}",
             code="blame.budget",
             hint=goes_on(search.limit, budget, search.series.runs),
         )
@@ -147,10 +149,10 @@ def explain(search: Blaming, found: Subject) -> int:
         _undecidable(search)
     if search.ended == "not_reproduced":
         raise UsageError(
-            f"found no failure: as in the failed run, {whole.failed} of {counted(whole.runs, 'run')} failed, "
-            f"and {calm.failed} of {calm.runs} calm ones, expected a run that fails",
+            f"found no failure: with all parts {whole.failed} of {counted(whole.runs, 'run')} failed, and "
+            f"with none {calm.failed} of {calm.runs}, expected a run that fails",
             code="blame.no_failure",
-            hint="a failure that comes in less than a quarter of the runs takes more runs than this is for; "
+            hint="a failure that comes in less than a quarter of the runs takes more of them than are made; "
             "--oracle, --expect and --contract say what a failure is",
         )
     if search.ended == "no_difference":
@@ -159,7 +161,7 @@ def explain(search: Blaming, found: Subject) -> int:
             f"{counted(calm.runs, 'calm run')} failed, and {whole.failed} of {whole.runs} as in the "
             "failed run, expected a difference",
             code="blame.no_difference",
-            hint="the oracle says `fails` of calm runs as well: change --oracle, --expect or --contract",
+            hint="calm runs fail to the oracle as well: change --oracle, --expect or --contract",
         )
     if search.ended == "interrupted" and not series.runs:
         return INTERRUPTED

@@ -22,7 +22,8 @@ ADVICE: dict[Cause, str] = {
     "random value": "the program sends a value of its own chance: seed it, or ignore the place with --mask",
     "model answer": "the model answers otherwise: give both runs the same answers with --replay or --mock",
     "server answer": "a server answers otherwise: give both runs the same answers with --replay",
-    "fault": "a trigger counts calls or time (max_times, after_calls, between_s), and these came otherwise",
+    "fault": "a trigger counts calls or time (calls, first, every, after_calls, max_times, stages, "
+    "recover_after, between_s), and these came otherwise",
     "code": "the program asks otherwise: a random choice, a race, or what the first run left behind",
 }
 """What makes two runs differ, and what helps."""

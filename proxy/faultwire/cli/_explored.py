@@ -62,9 +62,11 @@ def explore(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: F
 
     if asked.max_runs < FEWEST:
         raise UsageError(
-            f"found `--max-runs {asked.max_runs}`, expected at least {FEWEST}", code="explore.budget"
+            f"found `--max-runs {asked.max_runs}`, expected at least {FEWEST}: two runs without faults, and "
+            "one with a fault",
+            code="explore.budget",
         )
-    profile = traffic.load()
+    profile = _faults(traffic)
     if not profile.entries:
         raise UsageError(
             "found no fault, expected --profile or --fault with those to try",
@@ -73,12 +75,12 @@ def explore(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: F
         )
     child.find(command, os.environ)
     about = sha256_hex(json.dumps(_identity(profile, command, asked, traffic)).encode())
-    home = private_dir(state() / "explore")
     if asked.state is not None:
         placed(asked.state)
-    journal = Journal(asked.state or home / f"{about[:12]}.jsonl", about)
     settings = traffic.launch("explore", profile=profile)
-    made_by_faults = _made_by_faults(settings)
+    made_by_faults = _made_by_faults(settings, unverified=traffic.unverified)
+    home = private_dir(state() / "explore")
+    journal = Journal(asked.state or home / f"{about[:12]}.jsonl", about)
     judge = oracle("explore", asked.oracle, asked.expect, asked.contract)
     runner = TrialRunner(settings, profile, command, judge, asked.timeout, made_by_faults=made_by_faults)
     budget = Budget(asked.max_runs, asked.max_time, asked.max_cost)
@@ -111,14 +113,26 @@ def explore(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: F
     return explain(result, budget, executor.limit)
 
 
-def _made_by_faults(settings: LaunchSettings) -> frozenset[AnswerKey]:
+def _faults(traffic: Traffic) -> Profile:
+    """All faults as one profile. That one would leave another nothing to act on is no error here: each is
+    tried alone. Raises ProfileError."""
+    from faultwire.profile.across import joined
+    from faultwire.profile.dump import marked, merge
+    from faultwire.profile.load import find, inline, load
+
+    profiles = [*(load(find(name)) for name in traffic.profile), *map(inline, traffic.fault)]
+    joined([one.model_copy(update={"entries": ()}) for one in profiles])
+    return marked(merge(profiles)) if traffic.mark else merge(profiles)
+
+
+def _made_by_faults(settings: LaunchSettings, *, unverified: bool) -> frozenset[AnswerKey]:
     """The answers on a replayed tape that no server gave. Raises TapeError."""
-    from faultwire.tape.read.reader import TapeReader
+    from faultwire.replay.reader import open_tape
     from faultwire.trials.execute import answers_of_faults
 
     if settings.replay is None:
         return frozenset()
-    with TapeReader.open(settings.replay.tape) as tape:
+    with open_tape(settings.replay.tape, unverified=unverified) as tape:
         return answers_of_faults(tape.exchanges())
 
 

@@ -165,6 +165,7 @@ def _point(point: Any, executor: Executor) -> dict[str, Any]:
 def explain(result: Result, budget: Budget, limit: Limit | None) -> int:
     """The exit code. Raises UsageError where the agent fails without faults, FaultError where nothing could
     be learned, or the budget ended before that."""
+    from faultwire.trials.execute import NOT_ON_TAPE
     from faultwire.trials.series import ended_by, goes_on
 
     if result.ended == "calm_fails":
@@ -177,7 +178,9 @@ def explain(result: Result, budget: Budget, limit: Limit | None) -> int:
         raise FaultError(
             f"the run without faults cannot be judged: {result.reason}",
             code="explore.undecided",
-            hint="answer what the tape lacks: --mock, --script, or a tape with all calls",
+            hint="answer what the tape lacks: --mock, --script, or a tape with all calls"
+            if result.reason.startswith(NOT_ON_TAPE)
+            else "`faultwire doctor -- CMD` shows whether its traffic comes through the proxy",
         )
     if result.ended == "interrupted":
         return INTERRUPTED
@@ -186,7 +189,8 @@ def explain(result: Result, budget: Budget, limit: Limit | None) -> int:
     claim = result.claim
     if claim is not None and not claim.holds and result.ended == "budget":
         raise FaultError(
-            f"{ended_by(limit or 'runs', budget)} ended after {counted(result.runs, 'run')}: {claim.why_not}",
+            f"{ended_by(limit or 'runs', budget)} ended the search after {counted(result.runs, 'run')}: "
+            f"{claim.why_not}",
             code="explore.budget",
             hint=goes_on(limit or "runs", budget, result.runs),
         )

@@ -35,6 +35,7 @@ def progress(search: Shrinking, outcome: Outcome) -> None:
 def report(result: Result, found: Subject, kept: Written | None, state: Path) -> None:
     """The smallest set, what it cost, and where the repro folder is."""
     from faultwire.cli._shrunk_repro import findings
+    from faultwire.trials.repeats import once
 
     if result.ended in ("not_reproduced", "no_cause"):
         return
@@ -54,6 +55,8 @@ def report(result: Result, found: Subject, kept: Written | None, state: Path) ->
     rows += [
         ("runs", f"{result.runs}, {result.seconds:.0f} s, {result.cost_usd:.4f} dollars of models"),
     ]
+    if result.repeated:
+        rows.append(("repeats", once(result.repeated)))
     if result.case.prompt is not None:
         rows.append(("prompt", result.case.prompt))
     for reason, count in result.undecided.most_common(3):
@@ -80,6 +83,7 @@ def explain(result: Result, found: Subject, budget: Budget) -> int:
     from faultwire.trials.execute import NOT_ON_TAPE
     from faultwire.trials.series import ended_by, goes_on
 
+    failed, passed = result.counts
     if result.ended == "not_reproduced":
         reason, count = next(iter(result.undecided.most_common(1)), ("", 0))
         if count == result.runs and reason.startswith(NOT_ON_TAPE):
@@ -93,23 +97,23 @@ def explain(result: Result, found: Subject, budget: Budget) -> int:
                 f"{count} of {counted(count, 'run')} could not be judged: {reason}", code="shrink.undecided"
             )
         raise UsageError(
-            f"found no failure: the run with all its {counted(len(found.pins), 'decision')} passed in "
-            f"{counted(result.runs, 'run')}, expected one that fails",
+            f"found no failure: with all its {counted(len(found.pins), 'decision')} "
+            f"{failed} of {counted(failed + passed, 'run')} failed, expected a run that fails",
             code="shrink.no_failure",
-            hint="a run that fails in less than a quarter of its repeats takes more runs than this is for; "
+            hint="a failure that comes in less than a quarter of the runs takes more of them than are made; "
             "--oracle, --expect and --contract say what a failure is",
         )
     if result.ended == "no_cause":
         raise UsageError(
-            f"found a failure without any fault, in {counted(result.runs, 'run')}, expected one that "
-            "faults cause",
+            f"found a failure without any fault: {result.calm[0]} of {counted(sum(result.calm), 'run')} "
+            "without faults failed, expected one that faults cause",
             code="shrink.no_cause",
-            hint="the oracle says `fails` of calm runs as well: change --oracle, --expect or --contract",
+            hint="runs without faults fail to the oracle as well: change --oracle, --expect or --contract",
         )
     if result.ended == "budget":
         raise FaultError(
-            f"{ended_by(result.limit, budget)} ended after {counted(result.runs, 'run')}, before the "
-            "smallest set was found",
+            f"{ended_by(result.limit, budget)} ended the search after {counted(result.runs, 'run')}, before "
+            "the smallest set was found",
             code="shrink.budget",
             hint=goes_on(result.limit, budget, result.runs),
         )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from faultwire.cli.output import columns, say, show, show_json
 from faultwire.errors import FaultError, UsageError
 from faultwire.text import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from faultwire.blame.planted import Bars, Found, Plant
     from faultwire.blame.rates import Coalition
     from faultwire.cli.options import Traffic
@@ -24,7 +25,8 @@ PLANTED = "latency: {ms: 1}"
 """What is planted unless something else is given: it fires on every call and changes nothing."""
 MOST = 64
 """Decisions among which causes are planted."""
-Fails = Callable[["Coalition"], "bool | None"]
+INTERRUPTED = 130
+Ended = Literal["", "budget", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,7 @@ class Asked:
 
 def validate(command: tuple[str, ...], asked: Asked, bars: Bars, traffic: Traffic) -> int:
     """Plant, search, and report; the exit code. Raises UsageError, ProfileError, FaultError."""
-    from faultwire.blame.design import usual_runs
-    from faultwire.blame.planted import KINDS, Found, plants
+    from faultwire.blame.planted import KINDS, Found, plants, simple_rules
     from faultwire.capture import child
 
     if not (traffic.mock or traffic.script is not None or asked.live):
@@ -57,33 +58,60 @@ def validate(command: tuple[str, ...], asked: Asked, bars: Bars, traffic: Traffi
         traffic = replace(traffic, fault=(PLANTED,))
     profile = traffic.load()
     settings = replace(traffic.launch("validate", profile=profile), replay=None)
-    pins = fired(command, settings, profile, asked)
+    pins, calls = fired(command, settings, profile, asked)
     planted = plants(len(pins), asked.cases, asked.seed)
-    usual = 1 + len(planted) * usual_runs(len(pins))
-    usual += 2 * len(pins) * len(planted) if asked.shrink else 0
+    usual = _affordable(len(planted), len(pins), asked)
+    found = {kind: Found(kind) for kind in KINDS}
+    spent = 1
+    ended: Ended = ""
+    try:
+        for plant in planted:
+            kind = found[plant.kind]
+            made, ended = _one(plant, kind, pins, command, asked, settings, profile, asked.max_runs - spent)
+            spent += made
+            if ended:
+                break
+            if plant.causes:
+                kind.simple.append(simple_rules(plant, [pin.exchange for pin in pins], calls))
+            if not asked.quiet:
+                say(f"{plant.kind}: {kind.exact} of {kind.cases} exact, {counted(spent, 'run')} so far")
+    except KeyboardInterrupt:
+        ended = "interrupted"
+    if ended:
+        say(f"{sum(one.cases for one in found.values())} of {counted(len(planted), 'plant')} searched for")
+    code = report(list(found.values()), spent, bars, asked, len(pins))
+    if ended == "budget":
+        raise FaultError(
+            f"`--max-runs {asked.max_runs}` ended the search before every plant was searched for",
+            code="validate.budget",
+            hint=f"{counted(len(planted), 'plant')} usually take about {usual} runs; fewer --cases take less",
+        )
+    return INTERRUPTED if ended else code
+
+
+def _affordable(plants: int, decisions: int, asked: Asked) -> int:
+    """About how many runs it will take. Raises UsageError where the budget is less than half of that."""
+    from faultwire.blame.design import usual_runs
+
+    usual = 1 + plants * usual_runs(decisions) + (2 * decisions * plants if asked.shrink else 0)
     if not asked.quiet:
-        among = f"{counted(len(planted), 'plant')} among {counted(len(pins), 'decision')}"
+        among = f"{counted(plants, 'plant')} among {counted(decisions, 'decision')}"
         say(f"{among}; about {counted(usual, 'run')}, at most {asked.max_runs}")
     if asked.max_runs < usual // 2:
         raise UsageError(
-            f"found `--max-runs {asked.max_runs}`, expected about {usual}",
+            f"found `--max-runs {asked.max_runs}`, expected about {usual}: that is what "
+            f"{counted(plants, 'plant')} usually take",
             code="validate.budget",
             hint="fewer --cases take fewer runs",
         )
-    found = {kind: Found(kind) for kind in KINDS}
-    spent = 1
-    for plant in planted:
-        kind, left = found[plant.kind], asked.max_runs - spent
-        spent += _one(plant, kind, pins, command, asked, settings, profile, left)
-        if not asked.quiet:
-            say(f"{plant.kind}: {kind.exact} of {kind.cases} exact, {counted(spent, 'run')} so far")
-    return report(list(found.values()), spent, bars, asked)
+    return usual
 
 
 def fired(
     command: tuple[str, ...], settings: LaunchSettings, profile: Profile, asked: Asked
-) -> tuple[Pin, ...]:
-    """The decisions that fire in one run of the agent. Raises UsageError where there is none."""
+) -> tuple[tuple[Pin, ...], int]:
+    """The decisions that fire in one run of the agent, and how many calls that makes. Raises UsageError
+    where none fires."""
     from faultwire.agents._process import Processes
     from faultwire.runner.launch import start_run
     from faultwire.trials.execute import SESSION, trial_folder
@@ -95,17 +123,20 @@ def fired(
             environment = run.open_session(SESSION, profile, asked.seed)
             Processes().run(command, environment, timeout_s=asked.timeout)
             closed = run.close_session(SESSION)
-            pins = pins_of(run.history(SESSION).exchanges)
+            exchanges = run.history(SESSION).exchanges
+            pins = pins_of(exchanges)
             folder.end("finished")
     finally:
         shutil.rmtree(folder.path, ignore_errors=True)
     if not pins:
-        why = closed.voids[0] if closed.voids else "no fault fired on its traffic"
+        none = "no fault fired on its traffic" if exchanges else "it sent no traffic through the proxy"
         raise UsageError(
-            f"found no decision to plant a cause in: {why}, expected an agent that calls something",
+            f"found no decision to plant a cause in: {closed.voids[0] if closed.voids else none}, expected "
+            "an agent whose calls faults act on",
             code="validate.no_part",
+            hint="`faultwire doctor -- CMD` shows whether its traffic comes through the proxy",
         )
-    return pins[:MOST]
+    return pins[:MOST], len(exchanges)
 
 
 def _one(
@@ -117,48 +148,59 @@ def _one(
     settings: LaunchSettings,
     profile: Profile,
     left: int,
-) -> int:
-    """Search for one plant; the runs that it took. Raises FaultError where the budget ends."""
+) -> tuple[int, Ended]:
+    """Search for one plant; the runs that it took, and what ended it before it was found out."""
     from faultwire.blame.design import Design
     from faultwire.blame.planted import PlantedOracle
     from faultwire.shrink.search import Search
     from faultwire.trials.execute import TrialRunner
     from faultwire.trials.model import Trial
+    from faultwire.trials.series import OutOfBudget
     from faultwire.trials.shared import SharedTrials
 
     oracle = PlantedOracle(plant, pins)
     runner = TrialRunner(settings, profile, command, oracle, asked.timeout)
     made = 0
-    with SharedTrials(runner) as trials:
+    search: Search | None = None
+    try:
+        with SharedTrials(runner) as trials:
 
-        def fails(coalition: Coalition) -> bool | None:
-            nonlocal made
-            if made >= left:
-                raise FaultError(
-                    f"the budget of {asked.max_runs} runs ended before every plant was searched for",
-                    code="validate.budget",
-                    hint="a larger --max-runs, or fewer --cases",
-                )
-            made += 1
-            return trials.run(Trial(frozenset(pins[at] for at in coalition), asked.seed)).failed
+            def fails(coalition: Coalition) -> bool | None:
+                nonlocal made
+                if made >= left:
+                    raise OutOfBudget
+                made += 1
+                return trials.run(Trial(frozenset(pins[at] for at in coalition), asked.seed)).failed
 
-        design = Design(len(pins), seed=plant.seed)
-        while (coalition := design.candidate()) is not None:
-            design.record(coalition, fails(coalition))
-        found.add(plant, design)
-        if asked.shrink and plant.causes:
-            search = Search(len(pins), noise=max(0.01, plant.noise), seed=plant.seed)
-            while (candidate := search.candidate()) is not None:
-                search.record(candidate, fails(candidate))
-            found.add_shrunk(plant, search.smallest, search.trials)
-    return made
+            design = Design(len(pins), seed=plant.seed)
+            while (coalition := design.candidate()) is not None:
+                design.record(coalition, fails(coalition))
+            if asked.shrink and plant.causes:
+                search = Search(len(pins), noise=max(0.01, plant.noise), seed=plant.seed)
+                while (candidate := search.candidate()) is not None:
+                    search.record(candidate, fails(candidate))
+    except OutOfBudget:
+        return made, "budget"
+    except KeyboardInterrupt:
+        return made, "interrupted"
+    found.add(plant, design)
+    if search is not None:
+        found.add_shrunk(plant, search.smallest, search.trials)
+    return made, ""
 
 
-def report(found: list[Found], runs: int, bars: Bars, asked: Asked) -> int:
+def report(found: list[Found], runs: int, bars: Bars, asked: Asked, decisions: int = 0) -> int:
     """Print what was found; 1 where `--check` was given and a bar is missed."""
     missed = bars.missed(found)
     if asked.format_ == "json":
-        show_json({"runs": runs, "missed": missed, "kinds": [_as_json(one) for one in found]})
+        show_json(
+            {
+                "runs": runs,
+                "decisions": decisions,
+                "missed": missed,
+                "kinds": [_as_json(one) for one in found],
+            }
+        )
     else:
         head = ("planted", "cases", "cause first", "exact", "false blame", "coverage", "runs", "shrink exact")
         show(columns(head, [_row(one) for one in found]))
@@ -166,6 +208,11 @@ def report(found: list[Found], runs: int, bars: Bars, asked: Asked) -> int:
         for line in missed:
             show(f"below the bar: {line}")
     return int(asked.check and bool(missed))
+
+
+def _simple(rules: Sequence[Mapping[str, float]]) -> str:
+    shares = {name: sum(one[name] for one in rules) / len(rules) for name in rules[0]}
+    return ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
 
 
 def _row(one: Found) -> tuple[str, ...]:
@@ -188,4 +235,5 @@ def _as_json(one: Found) -> dict[str, Any]:
         "runs": one.runs,
         "shrink_exact": one.shrunk,
         "shrink_runs": one.shrink_runs,
+        "simple_rules": {name: sum(rule[name] for rule in one.simple) for name in next(iter(one.simple), ())},
     }

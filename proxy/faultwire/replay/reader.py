@@ -137,8 +137,7 @@ def index(
 
     Raises UsageError for a mask that is none."""
     texts = masks_of(reader.info().settings)
-    names = {info.name for info in reader.sessions()}
-    recorded = reader.exchanges(session if session in names else None)
+    recorded = reader.exchanges(session if session is not None and reader.has(session) else None)
     recorded = forwarded(reader, recorded) if as_forwarded else recorded
     if without:
         left_out = frozenset(without)

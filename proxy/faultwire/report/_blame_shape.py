@@ -137,6 +137,14 @@ class Curve(Shape):
     change: Change | None
 
 
+class Repeats(Shape):
+    """Runs that came out, byte for byte, as an earlier one with the same parts. `exact`: all that were made
+    again did, and enough of them, so that other runs were made once."""
+
+    equal: Count
+    exact: bool
+
+
 class Document(Shape):
     """The whole document."""
 
@@ -158,6 +166,7 @@ class Document(Shape):
     baselines: Baselines
     curve: Curve | None
     needs: str | None
+    repeats: Repeats
 
 
 def schema() -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 from faultwire.dice import unit
 from faultwire.shrink.posterior import Posterior, largest_gain
+from faultwire.trials.repeats import Repeats
 from faultwire.trials.sequential import MixtureTest
 
 if TYPE_CHECKING:
@@ -33,6 +34,10 @@ FEWEST = 2
 MARGIN = 4
 """By how much the error of leaving out an element is smaller than asked for: what stays was chosen, and is
 what was passed by bad luck more often than other elements."""
+REPEATS = 3
+"""Equal repeats after which runs are taken to repeat themselves: of the whole set, and without faults."""
+SURE = 0.999
+"""How often a failure comes that repeats itself."""
 LEAST_RATE = 0.25
 """A whole set that fails less often than this is taken not to fail."""
 
@@ -71,6 +76,8 @@ class Search:
     _before: list[Candidate] = field(default_factory=list)
     """The failing sets from which the smallest was made, each from the one before it."""
     _calm_passed: bool = False
+    repeats: Repeats = field(default_factory=lambda: Repeats(REPEATS))
+    """Whether each run is the same when it is made again: then one of a candidate says it all."""
 
     def __post_init__(self) -> None:
         """Start with all elements."""
@@ -104,6 +111,11 @@ class Search:
     def _confirm(self) -> Candidate | None:
         """The smallest set once more, until it is decided by runs of its own."""
         own = self._of(self.smallest)
+        if self.repeats.exact:
+            if own.failed < FEWEST:
+                return self.smallest
+            self.state = "found"
+            return None
         test = self._test(self._before[-1] if self._before else self.smallest, apart_from=self.smallest)
         decided = test.decide(own.failed, own.passed, self.error**2, self.error)
         if decided == "open":
@@ -120,9 +132,14 @@ class Search:
 
     # ------------------------------------------------------------ what came of it
 
-    def record(self, candidate: Candidate, failed: bool | None) -> None:
-        """Take the outcome of a trial; None where it could not be judged."""
+    def record(self, candidate: Candidate, failed: bool | None, digest: str = "") -> None:
+        """Take the outcome of a trial, and what came of it; None where it could not be judged."""
         self.trials += 1
+        believed = self.repeats.exact
+        self.repeats.add(candidate, failed, digest)
+        if believed and not self.repeats.exact and self._before:
+            # What single runs decided is open again; the runs themselves still count.
+            self.smallest, self._before = self._before[0], []
         counts = self._of(candidate)
         if failed is None:
             counts.undecided += 1
@@ -141,7 +158,7 @@ class Search:
     def _judge_whole(self, counts: _Counts) -> None:
         """The set does not fail where it passes more often than any failure worth a search would."""
         runs = counts.runs
-        never = (1 - LEAST_RATE) ** runs <= self.error / MARGIN
+        never = self.repeats.exact or (1 - LEAST_RATE) ** runs <= self.error / MARGIN
         if (counts.undecided >= UNTESTABLE and not runs) or (
             counts.failed < FEWEST and never and counts.failed < LEAST_RATE * runs
         ):
@@ -168,6 +185,12 @@ class Search:
         """Failed and passed runs that hold all of the smallest set."""
         return self._with_cause(self.smallest)
 
+    @property
+    def calm_counts(self) -> tuple[int, int]:
+        """Failed and passed runs without any element."""
+        counts = self._of(frozenset())
+        return counts.failed, counts.passed
+
     def needed(self) -> int:
         """How many of the smallest set are known to be needed."""
         return sum(map(self._is_needed, self.smallest))
@@ -191,6 +214,8 @@ class Search:
             failed += counts.failed if one == candidate else 0
             if one & self.smallest == candidate:
                 passed += counts.passed
+        if self.repeats.exact and failed + passed:
+            return "fails" if failed else "passes"
         beta = self.error / (MARGIN * max(2, self.size))
         alpha = self.error if self.noise <= QUIET else self.error / max(2, self.size)
         return self._test().decide(failed, passed, alpha, beta)
@@ -209,7 +234,8 @@ class Search:
         removed: dict[frozenset[int], int] = {}
         for group, count in self._groups():
             removed[group] = removed.get(group, 0) + count
-        return Posterior(sorted(self.smallest), removed, self.rate, needed)
+        rate = SURE if self.repeats.exact else self.rate
+        return Posterior(sorted(self.smallest), removed, rate, needed)
 
     def _groups(self) -> Iterator[tuple[frozenset[int], int]]:
         for one, counts in self._counts.items():

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from faultwire.shrink import values
 from faultwire.shrink.case import Case
 from faultwire.shrink.pieces import pieces
-from faultwire.shrink.search import UNTESTABLE, Search
+from faultwire.shrink.search import REPEATS, UNTESTABLE, Search
+from faultwire.trials.repeats import Repeats
 from faultwire.trials.sequential import MixtureTest
 from faultwire.trials.series import Budget, Limit, OutOfBudget, Series
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from faultwire.trials.model import Outcome, Pin
 
 Ended = Literal["found", "budget", "interrupted", "not_reproduced", "no_cause"]
+IMPOSSIBLE = "no run"
+"""The digest of a case that no profile can hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +47,12 @@ class Result:
     """Why the last failed trial failed, as the oracle states it."""
     counts: tuple[int, int] = (0, 0)
     """Failed and passed trials that held all decisions of the case."""
+    calm: tuple[int, int] = (0, 0)
+    """Failed and passed trials without any fault."""
     limit: Limit = "runs"
     """What of the budget ended it, where one did."""
+    repeated: int = 0
+    """Trials that came out the same when they were made again, where all did: others were made once."""
 
 
 @dataclass
@@ -88,14 +95,17 @@ class Shrinking:
         kept = tuple(self.pins[at] for at in sorted(self.search.untestable & self.search.smallest))
         made = self.series
         about = (made.runs, made.seconds, made.cost_usd, self.search.rate, kept)
-        return Result(ended, self.smallest, *about, made.undecided, made.last, self.search.counts)
+        counts = self.search.counts, self.search.calm_counts
+        again = self.search.repeats.equal if self.search.repeats.exact else 0
+        return Result(ended, self.smallest, *about, made.undecided, made.last, *counts, repeated=again)
 
     # ------------------------------------------------------------ stages
 
     def _faults(self) -> None:
         while (candidate := self.search.candidate()) is not None:
             case = replace(self.smallest, pins=tuple(self.pins[at] for at in sorted(candidate)))
-            self.search.record(candidate, self._try(case))
+            outcome = self._try(case)
+            self.search.record(candidate, outcome.failed, outcome.digest)
             kept = tuple(self.pins[at] for at in sorted(self.search.smallest))
             self.smallest = replace(self.smallest, pins=kept)
 
@@ -128,11 +138,15 @@ class Shrinking:
 
     def _pieces(self, items: values.Items, case_of: Callable[[Any], Case | None]) -> None:
         """Leave out what is not needed of a value; every other part of the case stays."""
-        search = Search(items.size, self.error, self.noise, self.seed, calm=False)
+        repeats = Repeats(0 if self.search.repeats.exact else REPEATS)
+        search = Search(items.size, self.error, self.noise, self.seed, calm=False, repeats=repeats)
         while (candidate := search.candidate()) is not None:
             case = case_of(items.value(candidate))
-            failed = False if case is None or not self._possible(case) else self._try(case)
-            search.record(candidate, failed)
+            if case is None or not self._possible(case):
+                search.record(candidate, False, IMPOSSIBLE)
+            else:
+                outcome = self._try(case)
+                search.record(candidate, outcome.failed, outcome.digest)
             smaller = case_of(items.value(search.smallest))
             if smaller is not None and len(search.smallest) < items.size and search.state != "not_reproduced":
                 self.smallest = smaller
@@ -157,20 +171,22 @@ class Shrinking:
         known = self.search.counts
         test = MixtureTest(max(2, known[0]), known[1], self.search.noise)
         while undecided < UNTESTABLE:
-            outcome = self._try(case)
+            outcome = self._try(case).failed
             failed, passed = failed + (outcome is True), passed + (outcome is False)
             undecided += outcome is None
             decided = test.decide(failed, passed, self.error, self.error)
+            if outcome is not None and self.search.repeats.exact:
+                decided = "fails" if outcome else "passes"
             if decided == "fails":
                 self.smallest = case
             if decided != "open":
                 return decided == "fails"
         return False
 
-    def _try(self, case: Case) -> bool | None:
+    def _try(self, case: Case) -> Outcome:
         outcome = self.series.outcome(case.key, lambda: self.attempt(case))
         self.progress(self, outcome)
-        return outcome.failed
+        return outcome
 
 
 def fewest_runs(error: float, noise: float) -> int:

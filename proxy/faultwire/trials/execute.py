@@ -15,6 +15,7 @@ from faultwire.runner.folder import RunFolder
 from faultwire.runner.launch import start_run
 from faultwire.trials.model import Outcome, Pin
 from faultwire.trials.pins import pinned, pins_of
+from faultwire.trials.repeats import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -103,6 +104,7 @@ class TrialRunner:
             "exchanges": len(history.exchanges),
             "cost_usd": cost_of(history),
             "fired": fired,
+            "digest": self._digest(history),
         }
         if closed.voids:
             return Outcome(None, reason=closed.voids[0], **about)
@@ -115,6 +117,11 @@ class TrialRunner:
             return Outcome(None, reason=f"{NOT_REACHED}: {', '.join(lost[:3])}", **about)
         failed, why = self.oracle.judge(history, tape)
         return Outcome(failed, reason=why, **about)
+
+    def _digest(self, history: History) -> str:
+        """What came of the run; unknown where servers answer, which may say something else tomorrow."""
+        code = None if history.agent is None else history.agent.exit_code
+        return digest_of(history.exchanges, code) if self.expected is None else ""
 
     def _missed(self, closed: SessionSummary) -> int:
         """Calls that nobody could answer; where misses go to servers, there are none."""

@@ -75,6 +75,7 @@ class Journal:
                 "cost_usd": outcome.cost_usd,
                 "seconds": round(outcome.seconds, 3),
                 "reason": outcome.reason,
+                "digest": outcome.digest,
             }
         )
 
@@ -126,6 +127,7 @@ def _kept(line: dict[str, Any]) -> Kept:
     if failed not in (True, False, None):
         raise ValueError
     outcome = Outcome(
-        failed, int(line["exchanges"]), float(line["cost_usd"]), float(line["seconds"]), str(line["reason"])
-    )
+        failed, int(line["exchanges"]), float(line["cost_usd"]), float(line["seconds"]), str(line["reason"]),
+        digest=str(line.get("digest", "")),
+    )  # fmt: skip
     return Kept(str(line["case"]), outcome)

@@ -62,6 +62,8 @@ class Outcome:
     tape: Path | None = None
     fired: frozenset[Pin] = frozenset()
     """The pinned decisions that reached the agent."""
+    digest: str = ""
+    """What came of the run, as `repeats.digest_of` has it; empty where that is not known."""
 
 
 class Oracle(Protocol):

@@ -97,16 +97,16 @@ class Series:
 def goes_on(limit: Limit, budget: Budget, runs: int) -> str:
     """What a user may do about a search that a limit ended after so many runs."""
     if limit == "time":
-        return f"the same command goes on, with another {budget.seconds:g} s; a longer --max-time ends later"
+        return f"the same command goes on for another {budget.seconds:g} s; a longer --max-time ends later"
     if limit == "cost":
         return f"the same command with `--max-cost {2 * (budget.cost_usd or 0):g}` goes on"
     return f"the same command with `--max-runs {2 * runs}` goes on"
 
 
 def ended_by(limit: Limit, budget: Budget) -> str:
-    """The limit in words: the option and what it was."""
+    """The limit, as the option that it is."""
     if limit == "time":
-        return f"the time of {budget.seconds:g} s (--max-time)"
+        return f"`--max-time {budget.seconds:g}s`"
     if limit == "cost":
-        return f"the {budget.cost_usd:g} dollars (--max-cost)"
-    return f"the {budget.runs} {'run' if budget.runs == 1 else 'runs'} (--max-runs)"
+        return f"the limit of {budget.cost_usd:g} dollars (`--max-cost`)"
+    return f"`--max-runs {budget.runs}`"

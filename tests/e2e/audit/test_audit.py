@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -168,3 +169,28 @@ def test_a_command_without_traffic_proves_nothing(tmp_path: Path) -> None:
     assert (done.returncode, "sent no traffic" in done.stderr) == (3, True)
     assert audit(tmp_path).returncode == 2
     assert os.listdir(tmp_path) in ([], [".faultwire"])
+
+
+@pytest.mark.parametrize("way", ["audit", "validate"])
+def test_ctrl_c_keeps_what_was_learned(way: str, tmp_path: Path) -> None:
+    """Each of both commands prints what its runs so far say, and exits with 130."""
+    (tmp_path / "agent.py").write_text(
+        PLAIN if way == "audit" else PLAIN.replace("{", "[", 1).replace("}:", "]:")
+    )
+    with subprocess.Popen(
+        [*faultwire(), way, "--mock", "--", sys.executable, "-S", "agent.py"], cwd=tmp_path,
+        env=base_environment() | {"PYTHONHASHSEED": "random"}, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith("run 4 ") or "plants among" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == 130, stderr
+    if way == "audit":
+        assert stdout.startswith("audit: interrupted after "), stdout
+    else:
+        assert "0 of 4 plants searched for" in stderr
+        assert "planted" in stdout

@@ -68,6 +68,42 @@ def test_an_agent_that_gives_up_under_a_condition_proves_nothing() -> None:
     assert found.missing == ("frozen clock: the agent did not come as far under it",)
 
 
+def together(*texts: str) -> Run:
+    """A run whose first two calls are under way at once."""
+    first, second, *rest = run(*texts).exchanges
+    return Run((first, replace(second, started_ms=first.started_ms), *rest))
+
+
+def test_calls_that_overlap_only_when_answers_take_time_are_found_out() -> None:
+    """Against quick answers no two calls of `asyncio.gather` are under way at once. Which one comes first is
+    the cause all the same."""
+    turns = itertools.cycle(("a", "bb", "ccc"))
+
+    def play(condition: Condition, _tape: Run | None) -> Run | None:
+        if condition == "fixed order":
+            return together("a", "b", "sum up: a, b")
+        return run("a", "b", f"sum up: {next(turns)}")
+
+    found = Audit(play).run()
+    assert found.cause == "order"
+
+
+def test_that_no_calls_are_made_at_once_is_said_where_delayed_answers_show_it() -> None:
+    found = Audit(varying()).run()
+    alone = next(one for one in found.tried if one.condition == "fixed order")
+    assert (alone.runs, alone.word) == (1, "differ")
+    assert alone.why == "no two calls were under way at once, not even with answers that are delayed"
+
+    turns = itertools.cycle(("a", "bb", "ccc"))
+
+    def at_once(*_: object) -> Run:
+        return together("start", "go on", f"x {next(turns)}")
+
+    tried = Audit(at_once).run().tried
+    assert not any(one.why for one in tried), "said of calls that were under way at once"
+    assert next(one for one in tried if one.condition == "fixed order").runs > 1
+
+
 def settling(*, in_folder: bool) -> Play:
     """A cache that is full after three runs."""
     count = itertools.count()
@@ -164,3 +200,19 @@ def test_planted_divergences_of_each_kind() -> None:
     shaped = sum(shape == case.cause for case, _, shape, _ in found)
     assert right / len(found) >= 0.9
     assert shaped / len(found) < 0.7, "the cases are no harder than a look at the values"
+
+
+@pytest.mark.parametrize(("at", "cause"), [(1, None), (2, "unknown"), (7, "unknown")])
+def test_ctrl_c_keeps_what_was_learned(at: int, cause: str | None) -> None:
+    play = varying()
+    made = itertools.count(1)
+
+    def interrupted(condition: Condition, tape: Run | None) -> Run | None:
+        if next(made) > at:
+            raise KeyboardInterrupt
+        return play(condition, tape)
+
+    found = Audit(interrupted).run()
+    assert (found.cause, found.interrupted, found.runs) == (cause, True, at)
+    assert bool(found.first) is bool(cause)
+    assert not Audit(varying()).run().interrupted

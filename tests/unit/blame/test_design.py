@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from faultwire.blame.design import LOOKS, Design, fewest_runs, usual_runs
+from faultwire.blame.design import LOOKS, Design, exact_runs, fewest_runs, usual_runs
 from faultwire.blame.rates import Coalition, Counts
 from faultwire.dice import unit
 
@@ -141,3 +141,52 @@ def test_parts_are_decided_once_both_of_their_coalitions_are() -> None:
     assert seen == sorted(seen)
     assert (seen[0], seen[-1]) == (0, 4)
     assert 0 < seen.index(4) < len(seen) - 1  # those that are blamed are run on
+
+
+def exactly(design: Design, fails: Callable[[Coalition], bool], other_at: int = 0) -> int:
+    """Runs of an agent that is the same each time, but for its run number `other_at`."""
+    made = 0
+    while (coalition := design.candidate()) is not None:
+        made += 1
+        assert made < 5000, "it does not end"
+        odd = made == other_at
+        design.record(coalition, fails(coalition) != odd, f"{sorted(coalition)}{' and more' if odd else ''}")
+    return made
+
+
+@pytest.mark.parametrize("causes", [{4}, {2, 9}])
+def test_runs_that_repeat_byte_for_byte_are_made_once(causes: set[int]) -> None:
+    once, again = Design(12), Design(12)
+    made = exactly(once, causes.issubset)
+    run(again, lambda coalition: float(causes <= coalition))
+    assert once.blamed() == again.blamed() == sorted(causes)
+    assert once.repeats.exact
+    assert made < again.trials / 3
+    if len(causes) == 1:
+        assert made == exact_runs(12)
+    assert {once.of(one).runs for one in once.arms() if len(one) == 11 and causes < one} == {1}
+
+
+def test_one_run_that_comes_out_otherwise_brings_all_repeats_back() -> None:
+    """Also where that shows only when what was blamed is confirmed."""
+    plain = Design(12)
+    exactly(plain, {4}.issubset)
+    flaky = Design(12)
+    made = exactly(flaky, {4}.issubset, other_at=plain.trials)
+    assert not flaky.repeats.exact
+    assert made > usual_runs(12) / 2
+    assert flaky.blamed() == [4]
+    assert min(flaky.of(one).runs for one in flaky.arms()) >= flaky.least
+
+
+def test_outcomes_of_which_no_bytes_are_known_are_repeated_as_ever() -> None:
+    design = Design(12)
+    run(design, lambda coalition: float(4 in coalition))
+    assert not design.repeats.exact
+    assert min(design.of(one).runs for one in design.arms()) >= design.least
+
+
+def test_the_curve_of_runs_that_repeat_takes_one_run_each() -> None:
+    design = Design(6, curve=True)
+    assert exactly(design, {3}.issubset) <= exact_runs(6, curve=True)
+    assert design.runs_left() == 0

@@ -84,7 +84,21 @@ def test_lines_of_a_text_and_packed_bodies() -> None:
         (answered(b'{"a":1}'), answered(b'{"a": 1}'), "in nothing but when they came"),
         (answered(b"\xff"), answered(b"\xfe"), "neither JSON nor text"),
         (answered(b"data: a\n\n", SSE), answered(b'{"a":1}'), "one of both is a stream"),
-        (answered(b"{}", ending="upstream_aborted"), answered(b"{}"), "the connection was lost"),
+        (
+            answered(b"{}", ending="upstream_aborted"),
+            answered(b"{}"),
+            "the failed answer was not sent to its end by the server",
+        ),
+        (
+            answered(b"{}", ending="closed"),
+            answered(b"{}"),
+            "the failed answer was ended early by a fault, as if it were whole",
+        ),
+        (
+            answered(b"{}"),
+            answered(b"{}", ending="open"),
+            "the calm answer had not ended when the recording did",
+        ),
         (replace(answered(b""), delivered=None), answered(b"{}"), "no answer"),
     ],
 )  # fmt: skip

@@ -8,7 +8,7 @@ from tests.unit.blame.test_compare import exchange
 from tests.unit.blame.test_design import run
 
 from faultwire.blame.design import Design
-from faultwire.blame.planted import KINDS, Bars, Found, Plant, PlantedOracle, plants
+from faultwire.blame.planted import KINDS, Bars, Found, Plant, PlantedOracle, plants, simple_rules
 from faultwire.events import FaultFired, History, Recorded
 from faultwire.trials.model import Pin
 
@@ -78,3 +78,14 @@ def test_nothing_is_blamed_where_nothing_is_planted(kind: str) -> None:
     found, clean = Found("none"), Plant("none", frozenset(), 0.9, 0.05, 7)
     found.add(clean, searched(clean))
     assert (found.exact, found.falsely) == (1, 0)
+
+
+def test_what_simple_rules_name() -> None:
+    plant = Plant("pair", frozenset({0, 2}), 0.9, 0.0, 1)
+    assert simple_rules(plant, [2, 3, 5], 5) == {
+        "random": 0.4, "first step": 0.0, "last step": 1.0, "first fault": 1.0,
+    }  # fmt: skip
+    single = Plant("single", frozenset({1}), 0.9, 0.0, 1)
+    assert simple_rules(single, [1, 2], 4) == {
+        "random": 0.25, "first step": 0.0, "last step": 0.0, "first fault": 0.0,
+    }  # fmt: skip

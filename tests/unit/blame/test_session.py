@@ -169,3 +169,32 @@ def test_simple_rules() -> None:
     assert baselines([Part(4, "answer", "answer")], 0) == {
         "first step": None, "last step": None, "first fault": None,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("repeats", [True, False])
+def test_runs_that_repeat_are_made_once_also_by_a_start_that_goes_on(repeats: bool, tmp_path: Path) -> None:
+    """The state file keeps what shows that, so that the same runs are asked for. The page says it, and only
+    where it is so."""
+    count = iter(range(10_000))
+
+    def attempt(coalition: Coalition) -> Outcome:
+        bytes_ = "the same" if repeats else f"another {next(count)}"
+        return Outcome(3 in coalition, digest=f"{sorted(coalition)} {bytes_}")
+
+    (tmp_path / "whole").mkdir()
+    whole = blaming(tmp_path / "whole", attempt)
+    whole.run()
+    assert (whole.series.runs < 30) is repeats
+    first = blaming(tmp_path, attempt, Budget(20))
+    assert first.run() == "budget"
+    first.journal.close()
+    again = blaming(tmp_path, attempt)
+    assert (again.run(), again.design.blamed()) == ("found", [3])
+    assert again.design.repeats.exact is repeats
+    if repeats:
+        assert again.series.runs == whole.series.runs
+    made = document(again, ABOUT, EXCHANGES, str)
+    assert made["repeats"]["exact"] is repeats
+    words = "made again were the same, byte for byte: others were made once"
+    assert (words in render(made)) is repeats
+    jsonschema.validate(made, schema())

@@ -103,3 +103,32 @@ def test_as_json() -> None:
     assert found["first"]["call"] == 2
     assert found["word"] == "flaky"
     assert as_json(Finding(None, runs=5))["word"] is None
+
+
+def test_every_trigger_that_counts_is_named_where_one_may_be_the_reason() -> None:
+    from faultwire.cli._determinism import ADVICE as EXAMINED
+    from faultwire.profile.entry_model import Trigger
+
+    counts = set(Trigger.model_fields) - {"probability", "no_sdk_retry", "attempts"}
+    for told in (ADVICE["fault"], EXAMINED["fault"]):
+        assert set(told.partition("(")[2].partition(")")[0].split(", ")) == counts
+
+
+def test_a_condition_that_was_ruled_out_says_how_and_no_other_does() -> None:
+    alone = Tried("fixed order", 1, "differ", "no two calls were under way at once")
+    said = text(Finding("unknown", FIRST, (DIFFER, alone), 9, 1.0))
+    assert "  fixed order: ruled out: no two calls were under way at once" in said.splitlines()
+    assert "  fixed hashes: 2 runs differ" in said.splitlines()
+    parallel = Tried("fixed order", 4, "differ")
+    assert "ruled out: no" not in text(Finding("unknown", FIRST, (DIFFER, parallel), 9, 1.0))
+
+
+def test_an_audit_that_was_interrupted_names_no_cause() -> None:
+    said = text(Finding("unknown", FIRST, (DIFFER,), 7, 1.0, interrupted=True))
+    assert said.splitlines()[0] == "audit: interrupted after 7 runs: the cause is not known yet"
+    assert "fixed hashes: 2 runs differ" in said
+    assert "not ruled out" not in said
+    early = text(Finding(None, runs=1, interrupted=True))
+    assert early == "audit: interrupted after 1 run: no two runs differed so far"
+    assert as_json(Finding("unknown", FIRST, runs=7, interrupted=True))["interrupted"]
+    assert "interrupted" not in text(Finding("unknown", FIRST, (DIFFER,), 7, 1.0))

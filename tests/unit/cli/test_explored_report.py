@@ -64,10 +64,18 @@ def test_exit_codes() -> None:
     assert explain(Result("budget", (FIND,), 4, OPEN), BUDGET, None) == 1
     assert explain(Result("done", (), 4, OPEN), BUDGET, None) == 3
     assert explain(Result("interrupted", (), 4, OPEN), BUDGET, None) == 130
-    for limit, words in (("runs", "the 9 runs"), ("time", "the time of 60 s"), ("cost", "the 2 dollars")):
-        with pytest.raises(FaultError, match=f"{words} .* ended after 4 runs"):
+    for limit, words in (("runs", "max-runs 9`"), ("time", "max-time 60s`"), ("cost", "2 dollars .*")):
+        with pytest.raises(FaultError, match=f"{words} ended the search after 4 runs: "):
             explain(Result("budget", (), 4, OPEN), BUDGET, limit)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="fails without any fault: it broke"):
         explain(Result("calm_fails", (), 2, None, "it broke"), BUDGET, None)
     with pytest.raises(FaultError, match="cannot be judged: the tape lacks"):
         explain(Result("undecided", (), 2, None, "the tape lacks answers"), BUDGET, None)
+    for reason, hint in (
+        ("the tape lacks answers to 1 call", "--mock"),
+        ("no traffic came", "faultwire doctor"),
+    ):
+        with pytest.raises(FaultError) as caught:
+            explain(Result("undecided", (), 2, None, reason), BUDGET, None)
+        assert hint in (caught.value.hint or "")
+        assert ("--mock" in (caught.value.hint or "")) is (hint == "--mock")

@@ -125,14 +125,19 @@ def result(ended: str, **more: Any) -> Result:
 @pytest.mark.parametrize(
     ("ended", "more", "error", "words"),
     [
-        ("not_reproduced", {}, UsageError, "passed in 17 runs"),
+        (
+            "not_reproduced",
+            {"counts": (1, 15), "undecided": Counter({"no traffic": 1})},
+            UsageError,
+            "with all its 2 decisions 1 of 16 runs failed",
+        ),
         ("not_reproduced", {"undecided": Counter({f"{NOT_ON_TAPE} to 1 call": 17})}, UsageError, "--mock"),
         ("not_reproduced", {"undecided": Counter({"no traffic": 17})}, FaultError, "could not be judged"),
-        ("no_cause", {}, UsageError, "without any fault, in 17 runs"),
-        ("budget", {}, FaultError, "the 17 runs (--max-runs) ended after 17 runs, before the smallest set"),
+        ("no_cause", {"counts": (5, 0), "calm": (3, 1)}, UsageError, "3 of 4 runs without faults failed"),
+        ("budget", {}, FaultError, "`--max-runs 17` ended the search after 17 runs, before the smallest set"),
         ("budget", {}, FaultError, "`--max-runs 34` goes on"),
-        ("budget", {"limit": "time"}, FaultError, "the time of 30 s (--max-time) ended after 17 runs"),
-        ("budget", {"limit": "time"}, FaultError, "the same command goes on, with another 30 s"),
+        ("budget", {"limit": "time"}, FaultError, "`--max-time 30s` ended the search after 17 runs"),
+        ("budget", {"limit": "time"}, FaultError, "the same command goes on for another 30 s"),
         ("budget", {"limit": "cost"}, FaultError, "`--max-cost 1` goes on"),
     ],
 )
@@ -173,3 +178,12 @@ def test_a_finding_without_settings() -> None:
     plain = parse("faults: [refuse]", "p.yaml")
     assert findings((Pin("refuse", 1),), plain) == ["refuse on its call 1"]
     assert json.dumps(findings(PINS, PROFILE))
+
+
+@pytest.mark.parametrize("repeated", [0, 4])
+def test_that_runs_were_made_once_is_said_where_they_repeat(
+    repeated: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report(result("found", repeated=repeated), SUBJECT, None, Path("state.jsonl"))
+    said = "4 runs that were made again were the same, byte for byte: others were made once"
+    assert (said in capsys.readouterr().out) is bool(repeated)

@@ -15,6 +15,7 @@ from faultwire.replay.compare import compare, learn
 from faultwire.replay.reader import Unverified, index, open_tape, redaction, tape_settings
 from faultwire.replay.settings import ReplaySettings
 from faultwire.tape.evidence.salvage import salvage
+from faultwire.tape.read.metadata import SessionInfo
 from faultwire.tape.read.reader import TapeReader
 from faultwire.tape.record.writer import TapeWriter
 
@@ -199,3 +200,24 @@ def test_a_replay_redacts_by_its_own_rules_and_those_of_its_tape(tmp_path: Path)
     own = {"headers": ["x-a"]}
     assert redaction(ReplaySettings(tape=path), own) == {"pii": True, **own}
     assert redaction(None, own) == own
+
+
+def test_a_session_s_answers_are_found_without_a_look_at_the_others(
+    deck: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each invocation of a replayed contract opens a session: with a list of all of them each time, a
+    thousand invocations took a million look-ups."""
+    deck.add(chat("a"), b"{}")
+    with open_tape(deck.close()) as tape:
+        (name,) = (one.name for one in tape.sessions())
+        assert tape.has(name)
+        assert not tape.has("another")
+        assert not tape.has("")
+
+        def listed(_: TapeReader) -> tuple[SessionInfo, ...]:
+            raise AssertionError("all sessions were listed")
+
+        monkeypatch.setattr(TapeReader, "sessions", listed)
+        index(tape, session=name)
+        with pytest.raises(AssertionError, match="all sessions were listed"):
+            index(tape, session="another")

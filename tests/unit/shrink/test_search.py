@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from tests.bench import shrink as bench
 
@@ -117,3 +119,35 @@ def test_what_is_known_to_be_needed_is_counted() -> None:
     assert search.smallest == {5}
     assert search.needed() == 1
     assert 0.5 < search.rate < 1
+
+
+def exactly(search: Search, fails: Callable[[Candidate], bool], other_at: int = 0) -> list[Candidate]:
+    """Runs of an agent that is the same each time, but for its run number `other_at`."""
+    asked: list[Candidate] = []
+    while (candidate := search.candidate()) is not None:
+        asked.append(candidate)
+        assert len(asked) < 500, "it does not end"
+        odd = len(asked) == other_at
+        search.record(candidate, fails(candidate) != odd, f"{sorted(candidate)}{' and more' if odd else ''}")
+    return asked
+
+
+@pytest.mark.parametrize("culprits", [{5}, {0, 23}, {3, 4, 9}, set(range(24))])
+def test_runs_that_repeat_byte_for_byte_are_made_once(culprits: set[int]) -> None:
+    once, again = Search(24), Search(24)
+    asked = exactly(once, culprits.issubset)
+    repeated = run(again, culprits.issubset)
+    assert once.smallest == again.smallest == culprits
+    assert once.repeats.exact
+    assert len(asked) <= len(repeated)
+    without = [candidate for candidate in asked if candidate and not culprits <= candidate]
+    assert len(without) == len(set(without)), "a set that passed is not tried again"
+
+
+def test_one_run_that_comes_out_otherwise_brings_all_repeats_back() -> None:
+    plain = exactly(Search(24), {3, 9}.issubset)
+    for at in range(len(plain) // 2, len(plain) + 1):
+        flaky = Search(24)
+        exactly(flaky, {3, 9}.issubset, other_at=at)
+        assert flaky.state == "found"
+        assert flaky.smallest >= {3, 9} or not flaky.repeats.exact

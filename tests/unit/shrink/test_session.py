@@ -123,7 +123,12 @@ def test_a_budget_ends_it(tmp_path: Path, budget: Budget, most: int, limit: str)
 
 @pytest.mark.parametrize(("failed", "ended"), [(False, "not_reproduced"), (True, "no_cause")])
 def test_an_oracle_that_never_changes(tmp_path: Path, failed: bool, ended: str) -> None:
-    assert shrinking(tmp_path, lambda _: failed).run().ended == ended
+    found = shrinking(tmp_path, lambda _: failed).run()
+    assert found.ended == ended
+    assert found.calm[1] == 0
+    assert bool(found.calm[0]) is failed, "runs without faults are counted apart"
+    if not failed:
+        assert found.counts == (0, found.runs)
 
 
 def test_what_cannot_be_judged_is_counted_and_kept(tmp_path: Path) -> None:
@@ -154,3 +159,18 @@ def test_what_a_fault_does_not_take_is_not_tried(tmp_path: Path) -> None:
 def test_the_fewest_runs_that_decide_anything() -> None:
     assert 5 <= fewest_runs(0.05, 0.01) <= 12
     assert fewest_runs(0.001, 0.01) > fewest_runs(0.05, 0.01)
+
+
+@pytest.mark.parametrize("repeats", [True, False])
+def test_runs_that_repeat_byte_for_byte_are_made_once(repeats: bool, tmp_path: Path) -> None:
+    count = iter(range(10_000))
+
+    def attempt(case: Case) -> Outcome:
+        bytes_ = "the same" if repeats else f"another {next(count)}"
+        return Outcome(PINS[3] in case.pins, 1, digest=f"{case.key} {bytes_}")
+
+    journal = Journal.open(tmp_path / "once.jsonl", "about")
+    found = Shrinking(PINS, PROFILE, attempt, journal, Budget(200)).run()
+    assert found.ended == "found"
+    assert PINS[3] in found.case.pins
+    assert bool(found.repeated) is repeats

@@ -31,9 +31,9 @@ def test_outcomes_of_an_earlier_start_are_taken_in_place_of_trials(tmp_path: Pat
 @pytest.mark.parametrize(
     ("budget", "limit", "words"),
     [
-        (Budget(runs=2), "runs", "the 2 runs (--max-runs) the same command with `--max-runs 4` goes on"),
-        (Budget(seconds=4.0), "time", "the time of 4 s (--max-time) the same command goes on"),
-        (Budget(cost_usd=1.0), "cost", "the 1 dollars (--max-cost) the same command with `--max-cost 2`"),
+        (Budget(runs=2), "runs", "`--max-runs 2` the same command with `--max-runs 4` goes on"),
+        (Budget(seconds=4.0), "time", "`--max-time 4s` the same command goes on for another 4 s"),
+        (Budget(cost_usd=1.0), "cost", "the limit of 1 dollars (`--max-cost`) the same command with"),
     ],
 )
 def test_a_budget_ends_it_before_the_next_trial(

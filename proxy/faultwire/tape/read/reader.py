@@ -104,6 +104,11 @@ class TapeReader:
         """All sessions, oldest first."""
         return tuple(sorted(map(self._session, self._names()), key=lambda info: info.started_ms))
 
+    def has(self, session: str) -> bool:
+        """Is there a session of this name? One look-up, however many there are."""
+        row = session and self._one("SELECT 1 FROM events WHERE session = ? LIMIT 1", (session,))
+        return bool(row)
+
     def exchanges(self, session: str | None = None) -> Iterator[Recorded]:
         """Every exchange, by session (in the order in which they began) and number."""
         for name in [session] if session is not None else [info.name for info in self.sessions()]:
