@@ -42,7 +42,7 @@ def test_other_results_show_that_it_ran(text: str) -> None:
     assert not declined(text)
 
 
-def test_what_is_told_further_on_is_the_tools() -> None:
+def test_words_further_on_are_the_tools() -> None:
     lead, words = "Found. ", "The tool was not executed."
     assert declined(lead.ljust(300 - len(words)) + words)
     assert not declined(lead.ljust(300 - len(words) + 8) + words)

@@ -177,7 +177,7 @@ def test_a_missing_score_is_not_a_zero_score() -> None:
         ),
     ],
 )
-def test_where_too_much_is_unknown_what_helps_is_told(
+def test_where_too_much_is_unknown_the_hint_names_what_helps(
     changes: dict[str, Any], rule: dict[str, Any], hint: str
 ) -> None:
     found = gate(summed([phase(**changes)], WEIGHTS), Rule(**rule))
