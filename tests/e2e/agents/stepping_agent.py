@@ -3,8 +3,8 @@
 stepping_agent.py code|tools|react STEPS QUESTION    prints how it ended as one JSON object
 
 `code` and `tools` are those of smolagents: the model writes programs that call tools, or calls tools; both
-end by `final_answer`. `react` is a loop of one's own over the openai SDK: it runs the program in each answer, and
-ends at `Final Answer:`.
+end by `final_answer`. `react` is a loop of one's own over the openai SDK: it runs the program in each
+answer, and ends at `Final Answer:`.
 """
 
 import json
