@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from faultwire.text import counted, safe
 
@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from faultwire.replay.compare import Compared
     from faultwire.replay.explain_miss import Divergence
 
-ADVICE: dict[Cause, str] = {
+WITHIN: Literal["order within a call"] = "order within a call"
+ADVICE: dict[Cause | Literal["order within a call"], str] = {
     "order": "threads or tasks race, or a set is walked through; --any-order accepts calls in another order",
+    WITHIN: "a call holds the same values in another order: sort what is walked through or gathered, or "
+    "ignore the place with --mask; --any-order is about the order of calls",
     "clock": "the program sends the time: freeze its clock (--freeze-time), or ignore the place (--mask)",
     "random value": "the program sends a value of its own chance: seed it, or ignore the place with --mask",
     "model answer": "the model answers otherwise: give both runs the same answers with --replay or --mock",
@@ -43,7 +46,7 @@ class Difference:
     """Why two runs are not the same, in words, and where; `call` is the ordinal of the call in the second
     run, from 1, and 0 where it has none."""
 
-    cause: Cause
+    cause: Cause | Literal["order within a call"]
     reason: str
     call: int = 0
     divergence: Divergence | None = None
@@ -108,7 +111,8 @@ def _of(found: Compared) -> Difference:
     divergence = found.divergence
     assert divergence is not None
     call = 0 if divergence.kind == "missing call" else found.same + 1
-    return Difference(divergence.cause, divergence.reason, call, divergence)
+    within = divergence.cause == "order" and divergence.kind != "order"
+    return Difference(WITHIN if within else divergence.cause, divergence.reason, call, divergence)
 
 
 def lines(found: Determinism, runs: int, seed: int) -> Iterator[str]:

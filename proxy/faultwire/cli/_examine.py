@@ -7,12 +7,11 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from faultwire.cli._findings import Finding as Finding
 from faultwire.errors import FaultwireError
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
     from faultwire.capture.bypass_watch import InvocationWatch
     from faultwire.capture.runtime import Runtime
-    from faultwire.events import History
     from faultwire.mitm.engine.client import SessionSummary
     from faultwire.runner.started_run import Run
 
@@ -51,16 +49,6 @@ UNPROBED = ("java", "go")
 FIXED = {"h2": ("4.3.0", "CVE-2025-57804"), "h11": ("0.16.0", "CVE-2025-43859")}
 """The first versions of mitmproxy's HTTP libraries without a flaw that lets malformed messages pass. The
 newest mitmproxy for Python 3.11 pins older ones."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The result of one check: `ok`, `note` (harmless) or `fail`."""
-
-    state: Literal["ok", "note", "fail"]
-    subject: str
-    text: str
-    hint: str | None = None
 
 
 def machine() -> list[Finding]:
@@ -208,6 +196,7 @@ def command(words: Sequence[str], *, listen: str, allow_hosts: tuple[str, ...]) 
     from faultwire.capture.bypass_watch import BypassWatch
     from faultwire.capture.runtime import needs, recognise
     from faultwire.capture.trust import needed
+    from faultwire.cli import _arrivals
     from faultwire.events import past
     from faultwire.profile.model import Profile
     from faultwire.runner.launch import LaunchSettings, start_run
@@ -224,7 +213,7 @@ def command(words: Sequence[str], *, listen: str, allow_hosts: tuple[str, ...]) 
         history, notes = run.history("doctor"), (*closed.notes, *run.engine.notes())
         run.folder.end("finished", exit_code=code)
     findings.append(Finding("ok" if code == 0 else "note", "exit code", str(code)))
-    findings += arrivals(history)
+    findings += _arrivals.arrivals(history)
     findings += bypasses(closed, watch, runtime)
     findings += [Finding("fail", "TLS", one.text, needed(one, words)) for one in closed.handshakes]
     reported = {past(closed.bypassed, closed.bypassed_more), *explained_handshakes(closed)}
@@ -268,18 +257,6 @@ def bypasses(closed: SessionSummary, watch: InvocationWatch, runtime: Runtime) -
             Finding("ok", BYPASS, f"no traffic past the proxy was seen in {looks}; this is not a proof")
         )
     return findings
-
-
-def arrivals(history: History) -> list[Finding]:
-    """Traffic that reached the proxy, by host and kind, and refused calls."""
-    from faultwire.cli._summary import refusals
-
-    hosts = Counter((e.request.scheme, e.request.host, e.request.port, e.kind) for e in history.exchanges)
-    findings = [
-        Finding("ok", "traffic", f"{scheme}://{host}:{port}: {count} {kind}")
-        for (scheme, host, port, kind), count in sorted(hosts.items())
-    ]
-    return findings + [Finding("fail", "traffic", line) for line in refusals(history.exchanges)]
 
 
 @contextmanager

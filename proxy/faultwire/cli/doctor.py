@@ -34,14 +34,14 @@ def doctor(listen: str, allow_host: tuple[str, ...], format_: str, command: tupl
     found that calls a provider's host name through the proxy, answered by the mock. With a command:
     runs it once without faults and lists the calls that arrived. Exits 3 if a check fails.
     """
-    from faultwire.cli import _examine
+    from faultwire.cli import _arrivals, _examine
     from faultwire.cli.output import say
 
     if command:
         say(f"running `{command[0]}` once without faults; its output goes to stderr")
         findings = _examine.command(command, listen=listen, allow_hosts=allow_host)
     else:
-        findings = [*_examine.machine(), *_examine.capture(listen)]
+        findings = [*_examine.machine(), *_arrivals.last_run(), *_examine.capture(listen)]
     show_findings(findings, format_)
     if not command:
         show_table(findings, listen, format_)

@@ -9,10 +9,16 @@ import click
 from faultwire.cli.output import Format, columns, fields, format_option, say, show, show_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from faultwire.profile.entry_model import Entry
     from faultwire.profile.model import Profile
+
+REPEATED = frozenset({"rate_limit", "overloaded", "reset", "refuse", "close", "dns_failure", "hang"})
+"""Faults after which the SDKs repeat a request on their own."""
+REPEATED_CODES = frozenset({408, 409, 429})
+"""Status codes below 500 that they repeat."""
 
 
 @click.group()
@@ -78,17 +84,47 @@ def validate(files: tuple[str, ...], format_: Format) -> None:
 
     profile = joined([load(find(file)) for file in files])
     if format_ == "json":
-        show_json({"valid": True, "profile": dump(profile), "warnings": list(profile.warnings)})
+        show_json(
+            {
+                "valid": True,
+                "profile": dump(profile),
+                "warnings": list(profile.warnings),
+                "notes": list(_notes(profile)),
+            }
+        )
     else:
         show(_summary(profile))
         for warning in profile.warnings:
             say(f"warning: {warning}")
+        for note in _notes(profile):
+            say(f"note: {note}")
 
 
 def _summary(profile: Profile) -> str:
     count = len(profile.entries)
     head = f"{profile.path}: valid, {count} fault{'' if count == 1 else 's'}"
     return "\n".join((head, *(f"  {entry.line}: {_sentence(entry)}" for entry in profile.entries)))
+
+
+def _notes(profile: Profile) -> Iterator[str]:
+    """What may be meant otherwise: `first: 1` is not the first attempt."""
+    for entry in profile.entries:
+        trigger = entry.trigger
+        counted = "first" if trigger.first is not None else "calls" if trigger.calls is not None else None
+        if counted is None or trigger.attempts != "all" or trigger.no_sdk_retry or not _repeated(entry):
+            continue
+        yield (
+            f"{entry.line}: {entry.id}: `{counted}` counts calls, and an SDK's own retries of a call get the "
+            "fault, too; with `attempts: first` they come through"
+        )
+
+
+def _repeated(entry: Entry) -> bool:
+    """Does the fault make a request fail in a way after which SDKs send it again on their own?"""
+    if entry.fault.name == "status":
+        code = getattr(entry.fault, "code", 0)
+        return code in REPEATED_CODES or code >= 500
+    return entry.fault.name in REPEATED
 
 
 def _sentence(entry: Entry) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,7 +22,7 @@ from faultwire.cli.ui import serve
 from faultwire.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from faultwire.events import Recorded
@@ -98,7 +99,8 @@ def show_(
         raise UsageError("`--raw` prints one body, expected `--exchange` with it", code="usage.raw")
     if raw and lineage:
         raise UsageError("found `--raw` and `--lineage`, expected one of them", code="usage.raw")
-    with TapeReader.open(find(name)) as reader:
+    path = find(name)
+    with TapeReader.open(path) as reader, _named(path):
         bad = findings(reader)
         if lineage:
             show_lineage(reader, session, number, format_)
@@ -110,6 +112,19 @@ def show_(
             show_one(detail, reader.exchanges(session), raw=raw, format_=format_)
     if bad:
         raise SystemExit(1)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Errors about what a tape holds, such as a body that is too long to be read, name its file."""
+    from faultwire.errors import Location, TapeError, printable
+
+    try:
+        yield
+    except TapeError as error:
+        if error.where is None and str(path) not in error.message:
+            error.where = Location(printable(str(path)))
+        raise
 
 
 # ---------------------------------------------------------------- list

@@ -1,7 +1,8 @@
 """Small talk: what the mock says where no script tells it.
 
 Offered tools it calls those that the question is about, once per question, and then answers with
-their results word for word. Otherwise it repeats the question.
+their results word for word. Otherwise it repeats the question. Where it must call a tool and one is called as
+what ends an agent (`final_answer`), it answers by that, as soon as it has spoken before.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ _FILLERS = frozenset(
     )
 )  # fmt: skip
 _GREETINGS = frozenset(("hello", "hi", "hey", "thanks", "thank", "you", "bye", "goodbye", "there"))
+_ENDS = frozenset(("final", "answer"))
+"""Words in the name of the tool by which an agent ends that takes no text for an answer."""
 _MOST_CALLS = 3
 _QUOTED = 400
 
@@ -36,6 +39,9 @@ _QUOTED = 400
 def reply(conversation: Conversation) -> Reply:
     """What to say next."""
     question, results = current(conversation.view)
+    last = _last_call(conversation, question, results)
+    if last is not None:
+        return Reply(calls=(last,))
     if results:
         return Reply(text=_results_text(results))
     if conversation.tools and conversation.may_call:
@@ -46,6 +52,23 @@ def reply(conversation: Conversation) -> Reply:
         value = instance(conversation.answer_schema, question)
         return Reply(text=json.dumps(value, ensure_ascii=False))
     return Reply(text=_small_talk(question))
+
+
+def _last_call(
+    conversation: Conversation, question: Question, results: tuple[ToolResult, ...]
+) -> Call | None:
+    """The call that ends the agent. Some agents send a tool's result as the user's words, so that it is not
+    known for one: what came behind words of the model's own is taken for it."""
+    tool = next((one for one in conversation.tools if _ends(one)), None)
+    spoken = any(turn.role == "assistant" for turn in conversation.view.turns)
+    if tool is None or not (conversation.must_call and spoken) or conversation.only is not None:
+        return None
+    answer = _results_text(results) if results else question.text
+    return Call(tool.name, arguments(tool.schema, Question(answer)))
+
+
+def _ends(tool: Tool) -> bool:
+    return words(tool.name) >= _ENDS
 
 
 def current(view: RequestView) -> tuple[Question, tuple[ToolResult, ...]]:
@@ -87,6 +110,7 @@ def _calls(conversation: Conversation, question: Question) -> tuple[Call, ...]:
 def _chosen(tools: tuple[Tool, ...], question: Question, *, must: bool) -> list[Tool]:
     """The tools that the question is about; else one that looks things up; else the first."""
     chosen = []
+    tools = tuple(tool for tool in tools if not _ends(tool)) or tools
     for tool in tools:
         if _is_calculator(tool):
             about = question.expression is not None

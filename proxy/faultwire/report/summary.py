@@ -157,12 +157,11 @@ def terminal(document: dict[str, Any], *, plain: bool = False) -> RenderableType
             _played(part),
             _cells(part),
             _covered(part),
-            line(part["report"] or "-", 80),
         )
         for part in document["phases"]
     ]
     style = {"pass": "green", "fail": "bold red", "unknown": "yellow"}[document["gate"]]
-    head = ("phase", "score", "weight", "verdict", "invocations", "cells", "score from", "report")
+    head = ("phase", "score", "weight", "verdict", "invocations", "cells", "score from")
     parts: list[RenderableType] = [numbers.grid(head, rows)]
     drawn = numbers.trend(document["trend"], plain=plain)
     if drawn is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from faultwire.text import counted
@@ -20,6 +21,8 @@ NOT_FINISHED = "no invocation of this scenario was finished"
 NO_EFFECT = "it changed nothing"
 ROLLED = "rolled"
 """In the reason of a decision that was left to chance."""
+HOSTS = 3
+"""Of those to which calls were refused, that are named."""
 MOST = 20
 """Reasons that are kept of one entry."""
 SHOWN = 3
@@ -32,17 +35,29 @@ def unfired(entries: Iterable[str], exchanges: Iterable[Recorded]) -> dict[str, 
     """The ids of `entries` that never fired, in order, each with its reasons as they first occurred."""
     reasons: dict[str, dict[str, None]] = {entry: {} for entry in entries}
     acted: set[str] = set()
+    refused: Counter[str] = Counter()
     nothing = NO_TRAFFIC
     for exchange in exchanges:
-        refused = exchange.ending == "refused" and not exchange.faults
-        nothing = NO_MATCH_LEFT if refused or nothing == NO_MATCH_LEFT else NO_MATCH
+        nothing = NO_MATCH
+        if exchange.ending == "refused" and not exchange.faults:
+            refused[exchange.request.host] += 1
         for fault in exchange.faults:
             if fault.outcome in ACTED:
                 acted.add(fault.id)
             else:
                 reason = NO_EFFECT if fault.outcome == "no_effect" else fault.reason
                 reasons.setdefault(fault.id, {})[reason] = None
+    if refused:
+        nothing = f"{NO_MATCH_LEFT}: {_refused(refused)}"
     return {entry: list(found)[:MOST] or [nothing] for entry, found in reasons.items() if entry not in acted}
+
+
+def _refused(hosts: Counter[str]) -> str:
+    """Calls that never came as far as the faults; the summary names the reason of each refusal."""
+    count = sum(hosts.values())
+    named = [f"`{host}`" for host, _ in hosts.most_common(HOSTS)] + ["…"] * (len(hosts) > HOSTS)
+    verb = "was" if count == 1 else "were"
+    return f"{counted(count, 'call')} to {', '.join(named)} {verb} refused before that"
 
 
 def unfired_lines(entries: Sequence[str], exchanges: Iterable[Recorded]) -> list[str]:

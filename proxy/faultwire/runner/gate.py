@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 PASS, FAIL, INTERRUPTED = 0, 1, 130
 INCONCLUSIVE = "the run is inconclusive: {}"
+HINT = "\n  hint: "
 Word = Literal["pass", "fail", "unknown"]
 
 
@@ -80,6 +81,8 @@ def gate(summary: Summary, rule: Rule, void: str | None = None) -> Gate:
         reasons.append(Reason("fail", f"the overall score {_below(score, least)}"))
     word, code = _word(reasons, partial=summary.partial or not summary.phases), FAIL if reasons else PASS
     texts = [one.text for one in reasons]
+    if word == "unknown" and texts and void is None and not any(HINT in text for text in texts):
+        texts[-1] += _help(summary, rule)
     if summary.partial:
         code, texts = INTERRUPTED, ["the run was interrupted; what had finished is in the report"]
     if void is not None:
@@ -87,6 +90,18 @@ def gate(summary: Summary, rule: Rule, void: str | None = None) -> Gate:
         texts.append(INCONCLUSIVE.format(void))
     decided = any(phase.decisions for phase in summary.phases)
     return Gate(code, word, tuple(texts), phases, rule.words(decided=decided))
+
+
+def _help(summary: Summary, rule: Rule) -> str:
+    """What may be done where nothing failed, and too much is unknown."""
+    allowed = replace(rule, allow_unknown=True)
+    if not [reason for phase in summary.phases for reason in _phase(phase, allowed)]:
+        return f"{HINT}`--allow-unknown` accepts what was not judged"
+    if rule.min_score is not None:
+        why = "`--min-score` needs a score, which `--allow-unknown` does not give"
+    else:
+        why = "`--allow-unknown` accepts no run in which nothing was judged"
+    return f"{HINT}{why}; the report says of each cell why it is unknown"
 
 
 def _ruled(reasons: Sequence[Reason], *, partial: bool, void: str | None) -> PhaseGate:

@@ -40,6 +40,8 @@ class PastRuns:
     made_of: Mapping[str, str] = field(default_factory=dict)
     """Digests of its configuration, agent and profiles, as far as `run.json` has them."""
     scores: tuple[tuple[str, float], ...] = ()
+    error: str | None = None
+    """The code of what made it inconclusive."""
 
     def as_json(self) -> dict[str, Any]:
         """For programs, and for the trend in a report."""
@@ -153,6 +155,7 @@ def _read(path: Path, about: dict[str, Any]) -> PastRuns:
             for name, each in (scores.items() if isinstance(scores, dict) else ())
             if (value := _share(each)) is not None
         ),
+        error=text("error"),
     )
 
 

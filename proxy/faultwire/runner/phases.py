@@ -107,7 +107,7 @@ def contract(config: Config) -> Phase:
     prompts = (*config.prompts, *probes)
     distinct(section.scenarios, prompts, shared)
     plan = planned(section.scenarios, prompts, repeat=config.advanced.repeat, phase="contract")
-    notes = _unjudged("contract", plan, shared)
+    notes = (*_unjudged("contract", plan, shared), *_uncut(plan, shared))
     return Phase("contract", section.scenarios, prompts, shared, plan, notes=notes)
 
 
@@ -145,6 +145,24 @@ def _unjudged(
         f"{phase}: the invariant `{label}` is never judged: no scenario fits its `when: {when}`"
         for label, (when, judged) in found.items()
         if not judged
+    )
+
+
+def _uncut(plan: Sequence[Invocation], shared: Sequence[Check]) -> tuple[str, ...]:
+    """A note on every invariant about answers that were cut, where the contract cuts none."""
+    from faultwire.runner.never_cut import never_cut
+
+    judged = (
+        (check, invocation)
+        for invocation in plan
+        for check in (*(() if invocation.prompt.probe else shared), *invocation.prompt.invariants)
+        if isinstance(check, Check)
+    )
+    return tuple(
+        f"contract: the invariant `{label}` judges answers that were cut, and no scenario has a fault that "
+        "cuts one: unless a server does, its cells are unknown; `early_end`, `cut_stream` and "
+        "`truncate_response` cut answers"
+        for label in never_cut(judged)
     )
 
 

@@ -17,7 +17,8 @@ from faultwire.tape.read.reader import TapeReader
 
 PYTHON_AGENTS = ("openai-3", "openai-2", "anthropic-2", "anthropic-0")
 KEYS = {"OPENAI_API_KEY": "sk-test-key-of-nobody", "ANTHROPIC_API_KEY": "sk-ant-test-key-of-nobody"}
-LIMIT_S = 120
+LIMIT_S = 280
+"""Of one command, below the limit of a test: that a busy machine is slow is no failure."""
 
 
 def faultwire() -> list[str]:

@@ -23,6 +23,7 @@ BY_UNIT_TESTS = {
     "502 for {} {} to {}:{}: {}; check the name, and that this machine reaches it",
     "; and {} other reasons",
     "and {}, whose reasons are in the report",
+    "{} to {} {} refused before that",
 }
 """Of servers that refuse a call, of a namespace, of a name that nobody knows (`test_endings` and
 `tests/e2e/netns` have runs of these kinds), and of many entries;
@@ -42,6 +43,7 @@ PATTERNS = Patterns(
         ", sha256 {}": r"profile +.*, sha256 [0-9a-f]{12}\)",
         "{} fired": r"faults +\d+ fired",
         "{} never fired: {}": r"  `.+` never fired: .+",
+        "{} to {} {} refused before that": r"  `.+` never fired: .+: \d+ calls? to `.+` w\w+ refused .+",
         "and {}, whose reasons are in the report": r"  and \d+ other entries, whose reasons .+",
         "another `--seed` rolls anew": r"  another `--seed` rolls anew",
         "refused {} {} to {}:{}: {}": r"  refused \d+ calls? to .+:\d+: .+",

@@ -3,10 +3,12 @@ framework, by the agent's own log, and is not printed where it is not."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import harness
 import pytest
 from agent_logs import Run, run, shop
 from summary_cases import CASES, MOCK, RECORDINGS, SCRIPT
@@ -57,3 +59,14 @@ def test_each_sentence_has_a_run_of_which_it_is_true() -> None:
     never = PATTERNS.keys(NEVER_PRINTED | BY_UNIT_TESTS)
     assert printed | never == set(PATTERNS.templates)
     assert not printed & never
+
+
+@pytest.mark.parametrize("host", ["tools.example", "api.openai.com"])
+def test_a_fault_for_a_host_that_the_mock_does_not_answer_for(host: str, tmp_path: Path) -> None:
+    program = f"import urllib.request as r\ntry: r.urlopen('https://{host}/v1/models')\nexcept OSError: pass"
+    fault = f"{{status: {{code: 503}}, on: {{host: {host}}}}}"
+    done = harness.execute(tmp_path, [sys.executable, "-S", "-c", program], "--mock", "--fault", fault)
+    refused = f": 1 call to `{host}` was refused before that"
+    assert (refused in done.stderr) == (host == "tools.example"), done.stderr
+    assert (f"add `--mock-except {host}`" in done.stderr) == (host == "tools.example")
+    assert ("faults     1 fired" in done.stderr) == (host == "api.openai.com")

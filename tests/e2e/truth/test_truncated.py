@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playing import agent, contract, noticed
+from playing import LIMIT_S, agent, contract, noticed
+
+pytestmark = pytest.mark.timeout(2 * LIMIT_S)
 
 CHECK = {"type": "truncated_stream_not_accepted", "severity": "critical", "count_length": True}
 AT_START = {"early_end": {"after_events": 1}, "trigger": {"first": 1}}

@@ -8,7 +8,12 @@ from faultwire.events import Delivery
 
 @pytest.mark.parametrize(
     ("settings", "expected"),
-    [({"max_s": 2}, "pass"), ({"max_s": 1.9}, "fail"), ({"max_s": 9, "max_exchanges": 1}, "fail")],
+    [
+        ({"max_s": 2}, "pass"),
+        ({"max_s": 1.9}, "fail"),
+        ({"max_s": 9, "max_exchanges": 1}, "fail"),
+        ({"max_s": 9, "max_exchanges": 2}, "pass"),
+    ],
 )
 def test_two_failures_and_a_success(verdict, wire, settings, expected):
     exchanges = [
@@ -38,3 +43,37 @@ def test_a_good_status_without_an_answer_is_a_failure_of_the_model(verdict, wire
     assert found.explanation.endswith("responded without a body, and nothing like it succeeded afterwards")
     assert verdict(check, [nothing, wire.talk(2)]).verdict == "pass"
     assert verdict(check, [wire.talk(1)]).verdict == "unknown"
+
+
+def test_the_longest_of_several_failures_counts_and_all_are_evidence(verdict, wire):
+    exchanges = [
+        wire.talk(1, status=503),
+        wire.talk(2, started_ms=4000),
+        wire.talk(3, status=503, started_ms=5000),
+        wire.talk(4, started_ms=5500),
+    ]
+    found = verdict(RecoversWithin(max_s=9), exchanges)
+    assert (found.verdict, found.value, found.exchanges) == ("pass", 3.0, (1, 3))
+    assert found.explanation == "2 failures, the longest over after 3.00 s"
+    late = verdict(RecoversWithin(max_s=2.5), exchanges)
+    assert (late.verdict, late.value, late.exchanges) == ("fail", 3.0, (1, 2))
+
+
+def test_the_place_that_failed_is_named_with_what_it_took(verdict, wire):
+    broken = wire.talk(1, status=503, host="one.test")
+    found = verdict(RecoversWithin(max_s=0.5), [broken, wire.talk(2, host="two.test", started_ms=3000)])
+    assert found.verdict == "fail"
+    assert "one.test" in found.explanation
+    assert "two.test" not in found.explanation
+    assert found.explanation.endswith("failed, and it took 2.00 s until it worked again, allowed are 0.5")
+
+
+def test_a_response_without_an_answer_is_no_recovery(verdict, wire):
+    nothing = replace(wire.talk(2), delivered=Delivery(200, "", (), b""))
+    found = verdict(RecoversWithin(max_s=9), [wire.talk(1, status=503), nothing])
+    assert (found.verdict, found.exchanges) == ("fail", (1,))
+
+
+def test_what_is_neither_model_nor_tool_nor_agent_is_not_judged(verdict, wire):
+    other = wire.talk(1, status=503, kind="other", protocol=None)
+    assert verdict(RecoversWithin(max_s=9), [other, wire.talk(2)]).verdict == "unknown"

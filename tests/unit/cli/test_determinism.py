@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from faultwire.cli._determinism import ADVICE, Played, compared, lines, verdict
+from faultwire.cli._determinism import ADVICE, WITHIN, Played, compared, lines, verdict
 from faultwire.events import Exchange, FaultFired, Request, Response
 from faultwire.tape.record.writer import TapeWriter
 
@@ -116,8 +116,19 @@ def test_another_order_is_a_difference_unless_it_is_accepted(run: Make) -> None:
 def test_an_order_that_changed_before_the_first_difference_is_reported(run: Make) -> None:
     found = compared(run("a", "b", "said: a, b"), run("b", "a", "said: b, a"), (), any_order=True)
     assert found.difference is not None
-    assert (found.difference.cause, found.difference.call, found.reordered) == ("order", 3, 1)
+    assert (found.difference.cause, found.difference.call, found.reordered) == (WITHIN, 3, 1)
     assert "  from call 1 on, calls came in another order" in lines(found, 2, 7)
+
+
+@pytest.mark.parametrize("any_order", [False, True])
+def test_one_call_whose_values_changed_places_is_in_no_other_order(run: Make, any_order: bool) -> None:
+    found = compared(run("red, green"), run("green, red"), (), any_order=any_order)
+    assert found.difference is not None
+    assert (found.difference.cause, found.difference.call, found.reordered) == (WITHIN, 1, 0)
+    first, *_, advice = lines(found, 2, 7)
+    assert first == "determinism: different: order within a call"
+    assert advice == f"  {ADVICE[WITHIN]}"
+    assert ADVICE["order"] not in " ".join(lines(found, 2, 7))
 
 
 def test_another_answer_is_the_models_or_a_faults(run: Make) -> None:

@@ -10,7 +10,7 @@ from faultwire.capture.processes import ProcFs
 from faultwire.capture.runtime import recognise
 from faultwire.cli import _examine
 from faultwire.cli._examine import PROBES, machine
-from faultwire.events import Bypass, History, Recorded, Request
+from faultwire.events import Bypass
 from faultwire.mitm.engine.client import SessionSummary
 from faultwire.mitm.network import ca
 
@@ -86,27 +86,6 @@ def test_stdout_is_redirected_to_stderr_and_restored(capfd: pytest.CaptureFixtur
         os.write(1, b"theirs\n")
     os.write(1, b"ours\n")
     assert capfd.readouterr() == ("ours\n", "theirs\n")
-
-
-def recorded(number: int, host: str, **more: object) -> Recorded:
-    settings: dict[str, object] = {
-        "session": "doctor", "number": number, "kind": "other", "protocol": None, "provider": None,
-        "tool": None, "request": Request("GET", "http", host, 80, "/"), "upstream": None, "delivered": None,
-        "ending": "complete", "error": None, "attempt": 0, "started_ms": 0, "duration_ms": 1.0, **more,
-    }  # fmt: skip
-    return Recorded(**settings)  # type: ignore[arg-type]
-
-
-def test_arrivals_are_counted_by_server_and_refusals_are_failures() -> None:
-    history = History(
-        "doctor", (recorded(1, "a"), recorded(2, "a"), recorded(3, "b", ending="refused", error="why"))
-    )
-    findings = _examine.arrivals(history)
-    assert [(finding.state, finding.text) for finding in findings] == [
-        ("ok", "http://a:80: 2 other"),
-        ("ok", "http://b:80: 1 other"),
-        ("fail", "refused 1 call to b:80: why"),
-    ]
 
 
 FAR, NEAR = Bypass("203.0.113.5", 443), Bypass("127.0.0.1", 5001)

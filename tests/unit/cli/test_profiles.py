@@ -94,6 +94,34 @@ def test_validate_writes_conditions_as_a_profile_does(run, tmp_path):
     assert "when stages=[{for_calls: 3, probability: 0}, {probability: 0.5}] no_sdk_retry=true\n" in told
 
 
+NOTE = (
+    "note: 2: {}: `{}` counts calls, and an SDK's own retries of a call get the fault, too; with "
+    "`attempts: first` they come through\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("{status: {code: 503}, trigger: {first: 1}}", ("status", "first")),
+        ("{status: {code: 429}, trigger: {calls: [1]}}", ("status", "calls")),
+        ("{reset: {}, trigger: {first: 2}}", ("reset", "first")),
+        ("{status: {code: 503}, trigger: {first: 1, attempts: first}}", None),
+        ("{status: {code: 503}, trigger: {first: 1, no_sdk_retry: true}}", None),
+        ("{status: {code: 400}, trigger: {first: 1}}", None),
+        ("{early_end: {after_events: 2}, trigger: {first: 1}}", None),
+        ("{status: {code: 503}, trigger: {probability: 0.5}}", None),
+    ],
+)
+def test_validate_says_that_retries_of_a_call_are_no_calls(run, tmp_path, entry, told):
+    (tmp_path / "said.yaml").write_text(f"faults:\n  - {entry}\n")
+    result = run("validate", "said.yaml")
+    assert result.exit_code == 0
+    assert result.stderr == (NOTE.format(*told) if told else "")
+    notes = json.loads(run("validate", "said.yaml", "--format", "json").stdout)["notes"]
+    assert len(notes) == (told is not None)
+
+
 def test_validate_as_json(run):
     told = json.loads(run("validate", "mine", "--format", "json").stdout)
     assert told["valid"] is True

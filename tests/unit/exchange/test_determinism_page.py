@@ -11,6 +11,7 @@ from typing import Any, get_args
 import pytest
 
 from faultwire import wire
+from faultwire.cli._determinism import ADVICE
 from faultwire.dice import Dice
 from faultwire.events import Exchange, Outcome, Request
 from faultwire.exchange import conversation, session_state
@@ -108,7 +109,7 @@ def test_every_cause_of_a_difference_is_explained() -> None:
     causes = [
         name for line in table.splitlines()[1:] for name in re.findall(r"`([\w ]+)`", line.split("|")[1])
     ]
-    assert sorted(causes) == sorted(get_args(Cause))
+    assert sorted(causes) == sorted({*get_args(Cause), *ADVICE})
 
 
 @pytest.mark.parametrize("test", re.findall(r"`(tests/[\w/]+\.py)`", PAGE))

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.unit.mock.conversations import SCHEMAS, heard
+from tests.unit.mock.conversations import OPENAI, SCHEMAS, chat, heard
 
 from faultwire.mock import talk
 from faultwire.mock._api import Call
@@ -64,6 +64,41 @@ def test_results_are_quoted_word_for_word() -> None:
 def test_a_new_question_is_asked_anew() -> None:
     said = ["q", *loop("old"), {"role": "assistant", "content": "done"}, "What is 1+1?"]
     assert talk.reply(heard(*said, tools=ALL)).calls == (Call("calculator", {"expression": "1+1"}),)
+
+
+def ending(*said: Any, names: tuple[str, ...] = ("web_search", "final_answer"), **more: Any) -> Any:
+    """What is called by an agent that ends by a tool."""
+    schema = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
+    offered = [
+        {"type": "function", "function": {"name": name, "parameters": SCHEMAS.get(name, schema)}}
+        for name in names
+    ]
+    settings = {"tool_choice": "required", **more}
+    return talk.reply(OPENAI.read(json.dumps({**chat(*said), "tools": offered, **settings}).encode()))
+
+
+def test_an_agent_that_ends_by_a_tool_is_ended_once_the_model_has_spoken() -> None:
+    assert [call.name for call in ending("Who won?").calls] == ["web_search"]
+    spoken = {"role": "assistant", "content": "Calling tools: web_search"}
+    assert ending("Who won?", spoken, "Observation: Ann").calls == (
+        Call("final_answer", {"answer": "Observation: Ann"}),
+    )
+    (call,) = ending("Who won?", *loop("Ann did.")).calls
+    assert call == Call("final_answer", {"answer": "Here is what `tool0` says: Ann did."})
+
+
+def test_the_tool_that_ends_is_no_answer_where_a_text_is_one_or_another_is_asked_for() -> None:
+    assert ending("Who won?", *loop("Ann did."), tool_choice="auto").text.endswith("Ann did.")
+    named = {"type": "function", "function": {"name": "web_search"}}
+    spoken = {"role": "assistant", "content": "done"}
+    assert [one.name for one in ending("q", spoken, "Who won?", tool_choice=named).calls] == ["web_search"]
+    assert [one.name for one in ending("q", spoken, "Who won?", names=("web_search",)).calls] == [
+        "web_search"
+    ]
+    assert [one.name for one in ending("What is the final answer?", tool_choice="auto").calls] == [
+        "web_search"
+    ]
+    assert [one.name for one in ending("Who won?", names=("final_answer",)).calls] == ["final_answer"]
 
 
 def test_without_tools_the_question_comes_back() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -49,10 +50,21 @@ def test_reasons_are_those_of_the_decisions_in_their_order_and_once() -> None:
 def test_what_was_refused_before_faults_were_looked_at_is_not_called_unmatched() -> None:
     refused, answered = exchange(ending="refused"), exchange()
     for seen in ([refused], [refused, answered], [answered, refused]):
-        assert unfired(("a",), seen) == {"a": [NO_MATCH_LEFT]}
+        assert unfired(("a",), seen) == {
+            "a": [f"{NO_MATCH_LEFT}: 1 call to `a.example` was refused before that"]
+        }
     assert unfired(("a",), [answered]) == {"a": [NO_MATCH]}
     looked_at = exchange(line("b", "fired"), ending="refused")
     assert unfired(("a",), [looked_at]) == {"a": [NO_MATCH]}
+
+
+def test_of_many_hosts_to_which_calls_were_refused_few_are_named() -> None:
+    refused = exchange(ending="refused")
+    seen = [replace(refused, request=replace(refused.request, host=host)) for host in "aabcde"]
+    assert unfired(("a",), seen) == {
+        "a": [f"{NO_MATCH_LEFT}: 6 calls to `a`, `b`, `c`, … were refused before that"]
+    }
+    assert unfired(("a",), seen[:4])["a"][0].endswith("4 calls to `a`, `b`, `c` were refused before that")
 
 
 @pytest.mark.parametrize("outcome", ["fired", "reapplied", "returned"])

@@ -15,6 +15,9 @@ CALM = ScenarioScore("calm", 100.0, 4, 4)
 WEIGHTS = {"mutation": 0.20, "chaos": 0.35, "contract": 0.35, "replay": 0.10}
 
 
+ALLOW = "`--allow-unknown` accepts what was not judged"
+NO_HELP = "`--min-score` needs a score, which `--allow-unknown` does not give"
+WHERE = "the report says of each cell why it is unknown"
 NEVER = Unjudged("copes", "critical", "tool_faults_active", "`copes` is judged nowhere", "add one")
 
 
@@ -155,5 +158,44 @@ def test_a_missing_score_is_not_a_zero_score() -> None:
     found = gate(summed([half], WEIGHTS), Rule(min_score=0.5))
     assert found.reasons == (
         "chaos: no score, because only 2 of 4 invocations were judged",
-        "chaos: 1 cell unknown",
+        f"chaos: 1 cell unknown\n  hint: {NO_HELP}; {WHERE}",
     )
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule", "hint"),
+    [
+        ({"unknown": 1}, {}, ALLOW),
+        ({"unknown": 1}, {"min_score": 0.5}, ALLOW),
+        ({"score": None, "unknown": 2, "judged": 2, "asked": 4}, {}, ALLOW),
+        ({"score": None, "passed": 0, "unknown": 4}, {"min_score": 0.5}, f"{NO_HELP}; {WHERE}"),
+        ({"score": None, "unknown": 2, "judged": 2, "asked": 4}, {"min_score": 0.5}, f"{NO_HELP}; {WHERE}"),
+        (
+            {"score": None, "passed": 0, "unknown": 4},
+            {},
+            f"`--allow-unknown` accepts no run in which nothing was judged; {WHERE}",
+        ),
+    ],
+)
+def test_where_too_much_is_unknown_the_hint_names_what_helps(
+    changes: dict[str, Any], rule: dict[str, Any], hint: str
+) -> None:
+    found = gate(summed([phase(**changes)], WEIGHTS), Rule(**rule))
+    assert found.reasons[-1].partition("\n  hint: ")[2] == hint
+    again = gate(summed([phase(**changes)], WEIGHTS), Rule(**rule, allow_unknown=True))
+    assert (again.word == "pass") == (hint == ALLOW), "what is said of the flag is so"
+    assert found.phases["contract"].reasons[-1] == found.reasons[-1].partition("\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "void"),
+    [
+        ({"failed": 1, "unknown": 1}, None),
+        ({"unknown": 1}, "why"),
+        ({"unknown": 1, "partial": True}, None),
+        ({}, None),
+    ],
+)
+def test_where_something_else_is_wrong_no_flag_is_named(changes: dict[str, Any], void: str | None) -> None:
+    found = gate(summed([phase(**changes)], WEIGHTS), Rule(), void)
+    assert not [reason for reason in found.reasons if "--allow-unknown" in reason]
