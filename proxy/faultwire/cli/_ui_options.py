@@ -25,6 +25,8 @@ class UiOptions:
     listen: str
     certificate: Path | None
     key: Path | None
+    on_gone: str = "resume"
+    """What becomes of what is held when no page is open any more."""
 
     def place(self) -> Listen:
         """Where to listen. Raises UsageError."""
@@ -50,13 +52,22 @@ class UiOptions:
         from faultwire.runner.folder import STATE
         from faultwire.workbench.client import started
 
-        with started(self.place(), run.tape, run.engine.control, run.folder.path, STATE) as ready:
+        with started(
+            self.place(), run.tape, run.engine.control, run.folder.path, STATE, self.on_gone
+        ) as ready:
             say(f"workbench  {ready['link']} (the link works once)")
             yield
 
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 _PLACE = (
+    click.option(
+        "--on-ui-gone",
+        type=click.Choice(["resume", "cut"]),
+        default="resume",
+        show_default=True,
+        help="What becomes of calls held at a breakpoint when no page is open any more.",
+    ),
     click.option("--ui-key", type=_FILE, metavar="FILE", help="The certificate's private key (PEM)."),
     click.option("--ui-cert", type=_FILE, metavar="FILE", help="Serve the workbench by TLS (PEM)."),
     click.option(
@@ -74,9 +85,15 @@ def place_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def given(
-        *, ui_listen: str, ui_cert: Path | None, ui_key: Path | None, ui: bool = True, **rest: Any
+        *,
+        ui_listen: str,
+        ui_cert: Path | None,
+        ui_key: Path | None,
+        on_ui_gone: str,
+        ui: bool = True,
+        **rest: Any,
     ) -> Any:
-        return command(ui=UiOptions(ui, ui_listen, ui_cert, ui_key), **rest)
+        return command(ui=UiOptions(ui, ui_listen, ui_cert, ui_key, on_ui_gone), **rest)
 
     for option in _PLACE:
         option(given)

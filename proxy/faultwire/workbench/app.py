@@ -14,6 +14,7 @@ from starlette.routing import Route
 from faultwire.errors import FaultwireError, TapeError
 from faultwire.workbench.access import Refusal
 from faultwire.workbench.assets import HEADERS, Asset, assets
+from faultwire.workbench.control_api import ControlEndpoints
 from faultwire.workbench.exchange_view import sections
 from faultwire.workbench.guard import Guarded
 from faultwire.workbench.live import stream
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
 
 ROWS = 20_000
 """Rows that one answer holds at most."""
-LARGEST_BODY = 10_000
-"""Bytes of a request that are read: a token, or nothing."""
+LARGEST_BODY = 2_000_000
+"""Bytes of a request that are read: an answer that was edited by hand."""
+LARGEST_LOGIN = 10_000
+"""The same of one who has no session yet."""
 
 
 def application(subject: Subject, access: Access) -> Any:
@@ -38,6 +41,7 @@ def application(subject: Subject, access: Access) -> Any:
         routes=[
             *(Route(path, _file(asset)) for path, asset in pages.items()),
             *_Endpoints(subject, access).routes(),
+            *ControlEndpoints(subject.controls, _body, _json).routes(),
         ],
         exception_handlers={HTTPException: _http_error, FaultwireError: _our_error},  # type: ignore[dict-item]
     )
@@ -73,7 +77,7 @@ class _Endpoints:
         return _json({"csrf": self._access.word_of(request.state.asked)})
 
     async def log_in(self, request: Request) -> Response:
-        given = await _body(request)
+        given = await _body(request, LARGEST_LOGIN)
         token = given.get("token")
         found = self._access.exchange(token if isinstance(token, str) else "")
         if isinstance(found, Refusal):
@@ -155,12 +159,12 @@ def _json(value: Any, status: int = 200) -> JSONResponse:
     return JSONResponse(value, status, dict(HEADERS))
 
 
-async def _body(request: Request) -> dict[str, Any]:
+async def _body(request: Request, most: int = LARGEST_BODY) -> dict[str, Any]:
     """The JSON object of a request. Raises HTTPException."""
     data = b""
     async for piece in request.stream():
         data += piece
-        if len(data) > LARGEST_BODY:
+        if len(data) > most:
             raise HTTPException(413, "found a request that is too long")
     try:
         value = json.loads(data)

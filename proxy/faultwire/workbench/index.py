@@ -66,7 +66,7 @@ class TapeIndex:
     def leave(self) -> None:
         """Have all who listen go: the server ends."""
         self.left = True
-        self._tell()
+        self.tell()
 
     def start(self) -> None:
         """Begin to read."""
@@ -137,7 +137,7 @@ class TapeIndex:
     def _failed(self, error: TapeError) -> None:
         self.problem = f"{error.code}: {error.message}"
         self._caught_up.set()
-        self._tell()
+        self.tell()
         while not self._stop.is_set() and self._read_bodies():
             pass
 
@@ -146,7 +146,7 @@ class TapeIndex:
         with self._lock:
             self._take(news)
         if news.exchanges or news.opened or news.ended or news.notes:
-            self._tell()
+            self.tell()
         return news.more
 
     def _take(self, news: News) -> None:
@@ -177,7 +177,7 @@ class TapeIndex:
             with self._lock:
                 self.rows[at] = {**self.rows[at], **found}
                 self._log.append(at)
-        self._tell()
+        self.tell()
         return True
 
     def _content(self, recorded: Recorded) -> dict[str, Any]:
@@ -194,6 +194,7 @@ class TapeIndex:
             self._counted.add(answer)
         return found
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
+        """Wake all who listen."""
         for listener in list(self._listeners):
             listener()

@@ -162,6 +162,10 @@ def serve(
         access = Access(hosts(listen, port), port, listen.tls, program=token(32) if programs else None)
         stack.callback(subject.index.close)
         subject.index.start()
+        if subject.controls is not None:
+            subject.controls.listener = subject.index.tell
+            subject.controls.start()
+            stack.callback(subject.controls.close)
         server = HttpServer(application(subject, access), subject.index.leave, listen.certificate, listen.key)
         if watch is not None:
             threading.Thread(target=_until_closed, args=(watch, server), daemon=True).start()

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from faultwire.workbench.controls import Controls
+
 FINDINGS = 500
 """Findings of a verification that are told."""
 LINES = 20_000
@@ -27,8 +29,10 @@ LINES = 20_000
 class Subject:
     """One tape. Raises TapeError where it is none; what is wrong further on is told by the index."""
 
-    def __init__(self, path: Path, urge: Callable[[], None] | None = None) -> None:
-        self.path = path
+    def __init__(
+        self, path: Path, urge: Callable[[], None] | None = None, controls: Controls | None = None
+    ) -> None:
+        self.path, self.controls = path, controls
         with TapeReader.open(path) as reader:
             self._info = reader.info()
         self.index = TapeIndex(path, urge)
