@@ -1,8 +1,7 @@
 """What the page controls on a running engine: breakpoints, what they hold, and faults armed by hand.
 
 All that the page has set lives on one connection to the engine's control socket. When no page is open any
-more
-the connection is closed, and the engine does with what is held as it was told at the start.
+more, the connection is closed, and the engine does with what is held as it was told at the start.
 """
 
 from __future__ import annotations

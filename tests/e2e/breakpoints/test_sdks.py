@@ -1,5 +1,5 @@
-"""A streamed tool call is held at its fourth event, one argument is edited, and official SDKs read the edited call
-from valid events; the tape verifies, and a replay gives the agent the same bytes."""
+"""A streamed tool call is held at its fourth event, one argument is edited, and official SDKs read the edited
+call from valid events; the tape verifies, and a replay gives the agent the same bytes."""
 
 from __future__ import annotations
 
