@@ -44,7 +44,8 @@ def open_(name: str, ui: UiOptions, ready: Callable[[Served], None], *, programs
         subject = Subject(path)
     else:
         subject = Subject(path, urging(control), Controls(control, ui.on_gone))
-    ended_by = serve(subject, listen, ready, base=STATE, programs=programs)
+    wanted = ui.program() or programs
+    ended_by = serve(subject, listen, ready, base=STATE, programs=wanted, otel=ui.otel)
     raise SystemExit(130 if ended_by == signal.SIGINT else 0)
 
 

@@ -33,7 +33,8 @@ def main() -> int:
     try:
         control = Path(given["control"])
         subject = Subject(Path(given["tape"]), urging(control), Controls(control, given["on_gone"]))
-        serve(subject, listen, _ready, base=Path(given["base"]), watch=sys.stdin.fileno())
+        more = {"programs": given["program"] or False, "otel": given["otel"]}
+        serve(subject, listen, _ready, base=Path(given["base"]), watch=sys.stdin.fileno(), **more)
     except FaultwireError as error:
         found = {"code": error.code, "message": error.message, "hint": error.hint}
         _emit({"error": {**found, "exit_code": error.exit_code}})

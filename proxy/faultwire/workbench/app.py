@@ -14,10 +14,11 @@ from starlette.routing import Route
 from faultwire.errors import FaultwireError, TapeError
 from faultwire.workbench.access import Refusal
 from faultwire.workbench.assets import HEADERS, Asset, assets
-from faultwire.workbench.control_api import ControlEndpoints
+from faultwire.workbench.control_api import NONE, ControlEndpoints
 from faultwire.workbench.exchange_view import sections
 from faultwire.workbench.guard import Guarded
 from faultwire.workbench.live import stream
+from faultwire.workbench.metrics import CONTENT_TYPE
 from faultwire.workbench.on_filter import matching, parse
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class _Endpoints:
             Route("/api/matches", self.matches, methods=["GET"]),
             Route("/api/live", self.live, methods=["GET"]),
             Route("/api/ledger", self.ledger, methods=["GET"]),
+            Route("/metrics", self.metrics, methods=["GET"]),
             Route("/api/exchanges/{at:int}", self.exchange, methods=["GET"]),
             Route("/api/exchanges/{at:int}/events", self.events, methods=["GET"]),
             Route("/api/exchanges/{at:int}/view", self.view, methods=["GET"]),
@@ -123,6 +125,13 @@ class _Endpoints:
 
     async def ledger(self, request: Request) -> Response:
         return _json({"lines": await run_in_threadpool(self._subject.ledger)})
+
+    async def metrics(self, request: Request) -> Response:
+        controls = self._subject.controls
+        now = NONE if controls is None else controls.now
+        armed = sum(one["state"] == "armed" for one in now["interventions"])
+        text = self._subject.metrics.text(len(now["held"]), armed)
+        return Response(text, media_type=CONTENT_TYPE)
 
     # ------------------------------------------------------------ one exchange
 

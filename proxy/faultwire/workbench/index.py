@@ -58,6 +58,8 @@ class TapeIndex:
         self._open: set[str] = set()
         self._counted: set[tuple[str, str]] = set()
         self._listeners: list[Callable[[], None]] = []
+        self.sinks: list[Callable[[Recorded, dict[str, Any]], None]] = []
+        """Who is given each exchange that has ended, with its row, by the thread that reads."""
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._caught_up = threading.Event()
@@ -177,6 +179,8 @@ class TapeIndex:
             with self._lock:
                 self.rows[at] = {**self.rows[at], **found}
                 self._log.append(at)
+            for sink in self.sinks:
+                sink(self.recorded[at], self.rows[at])
         self.tell()
         return True
 

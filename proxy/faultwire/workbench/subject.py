@@ -13,6 +13,7 @@ from faultwire.tape.evidence.verify import verify
 from faultwire.tape.read.reader import TapeReader
 from faultwire.workbench.exchange_view import exchange_view
 from faultwire.workbench.index import TapeIndex
+from faultwire.workbench.metrics import Metrics
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +37,8 @@ class Subject:
         with TapeReader.open(path) as reader:
             self._info = reader.info()
         self.index = TapeIndex(path, urge)
+        self.metrics = Metrics()
+        self.index.sinks.append(self.metrics.take)
         self.verification: dict[str, Any] | None = None
         self._verifying = threading.Lock()
 

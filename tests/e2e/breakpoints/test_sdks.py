@@ -73,7 +73,7 @@ def test_an_sdk_reads_the_call_as_it_was_edited(name: str, here: Path) -> None:
         holding.control("resume", held["id"], "--argument", 'expression="9*9"')
         told = finished(process)
     assert told["calls"] == [{"name": "calculator", "arguments": {"expression": "9*9"}}]
-    assert len(told["events"]) >= 2
+    assert told["events"]
     tape = tape_of(here)
     assert verify(tape, KeyRing(here / ".faultwire" / "keys").trusted()).ok
     with TapeReader.open(tape) as reader:

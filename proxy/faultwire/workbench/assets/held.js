@@ -59,7 +59,7 @@ async function open(ident) {
   current = { id: ident, one, parts: partsOf(one) };
   byId("editor-title").textContent = `${ident}: held at the ${about(one)}`;
   byId("editor-waits").replaceChildren(el("span", { class: "countdown", "data-held": ident }, waits(one)),
-    one.kept_alive ? " A comment is sent to it every 5 s." : "");
+    one.kept_alive ? ". A comment is sent to it every 5 s." : ".");
   byId("editor-parts").replaceChildren(...current.parts.map((part) => part.node));
   byId("editor-told").textContent = "";
   byId("editor-acts").replaceChildren(...one.may.map(act));
