@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from faultwire.errors import FaultwireError, TapeError
 from faultwire.workbench.access import Refusal
+from faultwire.workbench.after_api import AfterEndpoints
 from faultwire.workbench.assets import HEADERS, Asset, assets
 from faultwire.workbench.control_api import NONE, ControlEndpoints
 from faultwire.workbench.exchange_view import sections
@@ -22,6 +23,8 @@ from faultwire.workbench.metrics import CONTENT_TYPE
 from faultwire.workbench.on_filter import matching, parse
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from starlette.requests import Request
 
     from faultwire.workbench.access import Access
@@ -35,13 +38,14 @@ LARGEST_LOGIN = 10_000
 """The same of one who has no session yet."""
 
 
-def application(subject: Subject, access: Access) -> Any:
-    """The application, behind the rules of `access`."""
+def application(subject: Subject, access: Access, base: Path | None = None) -> Any:
+    """The application, behind the rules of `access`; the runs are those below `base`."""
     pages = assets()
     made = Starlette(
         routes=[
             *(Route(path, _file(asset)) for path, asset in pages.items()),
             *_Endpoints(subject, access).routes(),
+            *AfterEndpoints(subject, base, _json).routes(),
             *ControlEndpoints(subject.controls, _body, _json).routes(),
         ],
         exception_handlers={HTTPException: _http_error, FaultwireError: _our_error},  # type: ignore[dict-item]

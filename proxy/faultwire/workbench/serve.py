@@ -177,7 +177,9 @@ def serve(
             subject.controls.listener = subject.index.tell
             subject.controls.start()
             stack.callback(subject.controls.close)
-        server = HttpServer(application(subject, access), subject.index.leave, listen.certificate, listen.key)
+        server = HttpServer(
+            application(subject, access, base), subject.index.leave, listen.certificate, listen.key
+        )
         if watch is not None:
             threading.Thread(target=_until_closed, args=(watch, server), daemon=True).start()
         ready(_served(listen, port, access))

@@ -1,6 +1,7 @@
 // The page: it enters, reads the rows that are there, and takes those that come.
 
 import { enter, get, post } from "/api.js";
+import { openFork, openRuns } from "/after.js";
 import { openArm, showArmed } from "/arm.js";
 import { byId, el } from "/dom.js";
 import { Exchange } from "/exchange.js";
@@ -124,6 +125,11 @@ function openCurrent() {
   if (list.current) exchange.open(list.current.row);
 }
 
+function fork() {
+  const row = store.rows[exchange.at];
+  if (row) openFork(row, tape.path);
+}
+
 function toggle(item) {
   if (!item || item.attempts.length < 2) return;
   if (!store.open.delete(item.row.at)) store.open.add(item.row.at);
@@ -143,6 +149,7 @@ const keys = {
   G: () => list.select(list.items.length - 1), End: () => list.select(list.items.length - 1),
   Enter: openCurrent, x: () => toggle(list.current), Escape: back,
   b: () => { if (!byId("control").hidden) openArm(); }, h: openFirst,
+  r: openRuns, F: fork,
   "/": () => byId("on").focus(), f: () => byId("follow").click(), "?": () => byId("help").showModal(),
   1: () => exchange.pick(1), 2: () => exchange.pick(2), 3: () => exchange.pick(3), 4: () => exchange.pick(4),
 };
@@ -195,6 +202,8 @@ byId("on").addEventListener("input", () => {
   filtering = { from: 0, timer: setTimeout(() => { filtering = null; filter(); }, 150) };
 });
 byId("back").addEventListener("click", back);
+byId("past").addEventListener("click", openRuns);
+byId("forks").addEventListener("click", fork);
 byId("control").addEventListener("click", openArm);
 byId("keys").addEventListener("click", () => byId("help").showModal());
 byId("verify").addEventListener("click", async () => {
