@@ -22,7 +22,9 @@ PLACES = ("request", "response", "event", "tool_call", "tool_result")
 @click.option(
     "--event", type=click.IntRange(1), default=1, show_default=True, help="Which event, with `--at event`."
 )
-@click.option("--times", type=click.IntRange(1), help="Hold so many calls at most.")
+@click.option(
+    "--times", type=click.IntRange(1), help="Hold so many calls at most, and none of their retries."
+)
 @click.option("--session", "sessions", multiple=True, metavar="GLOB", help="Only these sessions; repeatable.")
 @click.option(
     "--on-gone",
@@ -57,7 +59,7 @@ def break_(
     place = controlled.find(run, broken.ENGINES)
     message: dict[str, Any] = {"at": at, "event": event, "sessions": sessions, "on_gone": on_gone}
     message["on"] = {} if found is None else found.model_dump(mode="json", exclude_defaults=True)
-    message["trigger"] = {} if times is None else {"max_times": times}
+    message["trigger"] = {} if times is None else {"max_times": times, "attempts": "first"}
     with controlled.connected(place) as client:
         ident = controlled.ask(client, op="break", **message)["id"]
         say(f"set {ident} on the run {place.folder.name}; Ctrl-C ends it")

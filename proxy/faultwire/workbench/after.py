@@ -100,7 +100,7 @@ def _difference(mine: Recorded, theirs: Recorded) -> str | None:
 def _short(recorded: Recorded) -> dict[str, Any]:
     """One exchange in short, with the beginning of its answer."""
     try:
-        told = content(recorded, transcript(recorded))
+        about = content(recorded, transcript(recorded))
     except TapeError as error:
-        told = {"gist": f"{error.code}"}
-    return {**row(recorded, 0), "gist": told.get("gist", ""), "model": told.get("model")}
+        about = {"gist": f"{error.code}"}
+    return {**row(recorded, 0), "gist": about.get("gist", ""), "model": about.get("model")}

@@ -124,7 +124,7 @@ def break_of(given: dict[str, Any]) -> dict[str, Any]:
     if given.get("event"):
         message["event"] = given["event"]
     if given.get("times"):
-        message["trigger"] = {"max_times": given["times"]}
+        message["trigger"] = {"max_times": given["times"], "attempts": "first"}
     return {**message, **_sessions(given)}
 
 

@@ -25,7 +25,7 @@ async def stream(subject: Subject, after: int) -> AsyncIterator[bytes]:
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
     leave = subject.index.listen(partial(_wake, loop, changed))
     state: dict[str, Any] | None = None
-    controls, told = subject.controls, -1
+    controls, sent = subject.controls, -1
     if controls is not None:
         controls.page(1)
     try:
@@ -38,8 +38,8 @@ async def stream(subject: Subject, after: int) -> AsyncIterator[bytes]:
             if _state(now) != state:
                 state = _state(now)
                 yield _event("tape", now)
-            if controls is not None and controls.revision != told:
-                told = controls.revision
+            if controls is not None and controls.revision != sent:
+                sent = controls.revision
                 yield _event("control", controls.now)
             if after < subject.index.revision:
                 continue

@@ -81,13 +81,13 @@ def call_span(origin: str, attempts: Sequence[Recorded]) -> Span:
         instants.append(recorded.started_ms * 1_000_000)
         for fault in recorded.faults:
             if fault.outcome == "fired":
-                told: dict[str, Value] = {
+                fired: dict[str, Value] = {
                     "faultwire.fault": fault.fault,
                     "faultwire.fault.id": fault.id,
                     "faultwire.effect": fault.effect or fault.reason,
                     "faultwire.exchange": recorded.number,
                 }
-                events.append(("faultwire.fault", told))
+                events.append(("faultwire.fault", fired))
                 instants.append(recorded.started_ms * 1_000_000)
     about_call = {**span.attributes, "faultwire.attempts": len(attempts)}
     return replace(
@@ -100,13 +100,13 @@ def call_span(origin: str, attempts: Sequence[Recorded]) -> Span:
 
 
 class LiveSpans:
-    """Sends spans from a thread of its own, so that a slow endpoint holds nothing up. `told` counts them.
+    """Sends spans from a thread of its own, so that a slow endpoint holds nothing up. `count` counts them.
 
     Raises UsageError without the extra.
     """
 
-    def __init__(self, tape: Path, endpoint: str, told: Callable[[int, str], None]) -> None:
-        self._tape, self._told = tape, told
+    def __init__(self, tape: Path, endpoint: str, count: Callable[[int, str], None]) -> None:
+        self._tape, self._count = tape, count
         with TapeReader.open(tape) as reader:
             self._calls = Calls(reader.info().origin)
         if urlsplit(endpoint).path in ("", "/"):
@@ -124,7 +124,7 @@ class LiveSpans:
         try:
             self._queue.put_nowait((recorded, clock.monotonic()))
         except queue.Full:
-            self._told(1, "dropped")
+            self._count(1, "dropped")
 
     def close(self) -> None:
         """Send what is left, and the spans of the sessions."""
@@ -157,7 +157,7 @@ class LiveSpans:
             try:
                 made += self._calls.take(*found)
             except TapeError:
-                self._told(1, "unreadable")
+                self._count(1, "unreadable")
         return False
 
     def _sessions(self) -> list[Span]:
@@ -169,4 +169,4 @@ class LiveSpans:
     def _send(self, made: list[Span]) -> None:
         for at in range(0, len(made), BATCH):
             batch = made[at : at + BATCH]
-            self._told(len(batch), "sent" if self._export(batch) else "refused")
+            self._count(len(batch), "sent" if self._export(batch) else "refused")

@@ -26,7 +26,7 @@ def effects(here: Path) -> list[str | None]:
 
 
 @pytest.mark.parametrize("native", ["off", "on"])
-def test_an_sdk_that_is_told_so_makes_the_call_again(
+def test_a_retry_by_hand_has_the_sdk_make_the_call_again(
     here: Path, monkeypatch: pytest.MonkeyPatch, native: str
 ) -> None:
     monkeypatch.setenv("FAULTWIRE_NATIVE", native)
@@ -72,6 +72,7 @@ def test_what_is_not_held_is_not_decided_on_and_a_bad_edit_leaves_it_held(here: 
     assert effects(here) == ["held at the tool call of `calculator`, then resumed as it was"]
 
 
+@pytest.mark.cold
 @pytest.mark.parametrize(("gone", "ending"), [("resume", "complete"), ("cut", "cut")])
 def test_a_controller_that_is_killed_leaves_nothing_held(here: Path, gone: str, ending: str) -> None:
     with (
@@ -88,7 +89,7 @@ def test_a_controller_that_is_killed_leaves_nothing_held(here: Path, gone: str, 
     assert "its controller ended" in (first.faults[0].effect or "")
 
 
-def test_no_secret_is_listed_or_told(here: Path) -> None:
+def test_no_secret_is_listed_or_shown(here: Path) -> None:
     secret = "sk-proj-" + "Z9y8X7w6" * 6
     key = {"OPENAI_API_KEY": secret}
     os.environ.update(key)

@@ -108,7 +108,7 @@ def test_a_call_is_answered_with_a_text(page: Any, here: Path) -> None:
 
 
 @pytest.mark.parametrize(("policy", "calls"), [("resume", 1), ("cut", 0)])
-def test_what_is_held_goes_on_as_it_was_told_when_the_page_is_left(
+def test_what_is_held_goes_on_as_the_option_says_when_the_page_is_left(
     page: Any, here: Path, policy: str, calls: int
 ) -> None:
     with opened(page, here, "--on-ui-gone", policy) as (holding, process):
@@ -127,6 +127,7 @@ def test_what_is_held_goes_on_as_it_was_told_when_the_page_is_left(
     assert "its controller ended" in (first.faults[0].effect or "")
 
 
+@pytest.mark.cold
 def test_the_page_says_that_the_engine_was_killed_while_it_held_a_call(page: Any, here: Path) -> None:
     with opened(page, here) as (holding, process):
         set_break(page, "request")

@@ -241,10 +241,10 @@ class HeldResult(HeldAnswer):
         shown = {"results": [{"tool": name, "text": self.desk.veil.text(text)} for text in texts]}
 
         def apply(asked: DecisionSettings) -> str:
-            told = iter(range(len(texts)))
+            order = iter(range(len(texts)))
 
             def rewrite(text: str, is_error: bool) -> Rewrite | None:
-                new = asked.texts.get(str(next(told, -1)))
+                new = asked.texts.get(str(next(order, -1)))
                 new = None if new is None else self.desk.veil.restored(new)
                 return None if new in (None, text) else Rewrite(new or "", is_error, raw=True)
 

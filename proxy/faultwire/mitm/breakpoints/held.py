@@ -65,7 +65,7 @@ class Held:
     alive: bool
     """Is the client kept waiting by comments?"""
     since: float
-    heard: float
+    last_sent: float
     """The instant at which the client last got something, or asked."""
     waits: Waits | None
     under_way: Exchanging | None = None
@@ -88,7 +88,7 @@ class Held:
         exchange, waits = self.exchange, self.waits
         left = None
         if waits is not None:
-            left = waits.seconds - (now - (self.since if waits.whole else self.heard))
+            left = waits.seconds - (now - (self.since if waits.whole else self.last_sent))
         return {
             "id": self.ident,
             "breakpoint": self.breakpoint,

@@ -59,7 +59,7 @@ class Holding(Mutator):
         if waited_s < self.desk.alive_s / 2:  # where faults were disarmed, waits are over at once
             self.desk.let_go(held, "resume", "no fault makes it wait any longer")
         elif held.alive:
-            held.heard = self.desk.now()
+            held.last_sent = self.desk.now()
             yield Send(ALIVE)
 
 

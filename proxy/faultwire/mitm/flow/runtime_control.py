@@ -47,7 +47,6 @@ KEPT = 100
 PROFILES_KEPT = 64
 LOST = "its controller ended"
 SILENT = "its controller said nothing for {:g} s"
-_LEFT = ("its controller ended", "its controller said nothing")
 
 
 class RuntimeControl:
@@ -96,13 +95,10 @@ class RuntimeControl:
         return self._desk
 
     def _under_way(self, session: str, number: int) -> RecordedExchange | None:
-        every = (recorded for one in self._all.values() for recorded in one.live.values())
-        found = ((recorded, recorded.pipeline.exchange) for recorded in every)
-        return next((r for r, e in found if e.session == session and e.number == number), None)
+        live = (recorded for one in self._all.values() for recorded in one.live.values())
+        return next((r for r in live if (r.session.name, r.pipeline.number) == (session, number)), None)
 
-    def _arm(
-        self, ident: str, profile: Profile, settings: InterventionSettings, owner: object, by: str
-    ) -> str:
+    def _arm(self, ident: str, profile: Profile, settings: InterventionSettings, owner: Any, by: str) -> str:
         self._check(profile, settings)
         radius = _radius(settings.radius)
         if settings.share < 1:
@@ -253,8 +249,8 @@ class RuntimeControl:
         if not one.work.disarm(why):
             return
         if isinstance(one.settings, BreakSettings):
-            left = why.startswith(_LEFT)
-            self.desk.release(one.work.ident, one.settings.on_gone if left else "resume", why)
+            gone = why == LOST or why == SILENT.format(one.settings.lease_s)
+            self.desk.release(one.work.ident, one.settings.on_gone if gone else "resume", why)
         else:
             for recorded in list(one.live.values()):
                 recorded.hurry()

@@ -30,7 +30,7 @@ def edited(**call):
         ({"members": {"city": "Paris"}}, ""),
     ],
 )
-def test_an_edit_is_told_by_names_and_never_by_values(call: dict, words: str) -> None:
+def test_an_edit_is_described_by_names_and_never_by_values(call: dict, words: str) -> None:
     _, told = edited(**call)
     assert told == words
     assert "Rome" not in told

@@ -40,7 +40,7 @@ def test_a_status_is_not_known_at_the_request(bench: Bench) -> None:
         entry(bench, "request", status=429)
 
 
-def test_why_a_breakpoint_is_passed_by_is_told(bench: Bench) -> None:
+def test_a_breakpoint_that_is_passed_by_has_a_reason(bench: Bench) -> None:
     tool = Exchange("s", 1, Request("GET", "https", "a.example", 443, "/", ()), "tool", tool="book")
     assert entry(bench, "tool_call").fault.inapplicable(tool) == "the exchange is `tool`, not `llm`"
     assert entry(bench, "tool_result", tool="get_*").fault.inapplicable(tool) == "it is another tool's"

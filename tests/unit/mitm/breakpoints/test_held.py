@@ -33,5 +33,5 @@ def test_what_is_left_begins_anew_with_each_sign_of_life_where_reads_are_limited
     bench.at += 10
     (held,) = bench.desk.listed()
     assert (held["client_left_s"], held["held_s"]) == (50, 10)
-    bench.desk._all[held["id"]].heard = bench.at
+    bench.desk._all[held["id"]].last_sent = bench.at
     assert bench.desk.listed()[0]["client_left_s"] == 60

@@ -84,7 +84,7 @@ def test_a_header_field_that_breaks_its_line_is_refused(bench: Bench) -> None:
     assert mutator.answer() is None
 
 
-def test_a_client_is_told_to_try_again(bench: Bench) -> None:
+def test_a_retry_is_the_providers_503_with_the_field_that_sdks_follow(bench: Bench) -> None:
     mutator = bench.start(chat(), "request")
     bench.run(mutator.before(), lambda: bench.decide("retry"))
     answer = mutator.answer()
@@ -107,7 +107,7 @@ def test_a_head_is_edited_and_keeps_what_says_its_length(bench: Bench) -> None:
     assert mutator.effect == "held at the response, then resumed with its status and its header fields edited"
 
 
-def test_a_client_that_leaves_is_told_of_as_such(bench: Bench) -> None:
+def test_a_client_that_leaves_is_no_decision(bench: Bench) -> None:
     mutator = bench.start(chat(), "request")
     next(iter(mutator.before()))
     assert mutator.effect == "held at the request; the exchange ended before anything was decided"
