@@ -14,7 +14,7 @@ from faultwire.tape.read.reader import TapeReader
 from faultwire.workbench.row import content, row, transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from faultwire.events import Recorded
@@ -59,31 +59,35 @@ def compared(one: Iterable[Recorded], ident: str) -> dict[str, Any]:
 
 
 def pairs(one: list[Recorded], other: list[Recorded]) -> Iterator[dict[str, Any]]:
-    """Call by call: an exchange and the one in which the same was asked.
-
-    Sessions of different names are taken for the same where each tape has but one.
-    """
-    alone = len({found.session for found in one}) == 1 == len({found.session for found in other})
-    waiting: dict[tuple[str, str, int, int], list[Recorded]] = defaultdict(list)
-    for found in other:
-        waiting[_identity(found, alone)].append(found)
+    """Call by call: an exchange and the one in which the same was asked, in the session of the same name where
+    there is one, else in any: phases and repeats name their sessions differently."""
+    left = {id(found): found for found in other}
+    partners = dict(_paired(one, left, lambda found: (found.session, *_asked(found))))
+    rest = [mine for mine in one if id(mine) not in partners]
+    partners |= dict(_paired(rest, left, _asked))
     for mine in one:
-        partners = waiting[_identity(mine, alone)]
-        theirs = partners.pop(0) if partners else None
+        theirs = partners.get(id(mine))
         difference = "only here" if theirs is None else _difference(mine, theirs)
-        yield {
-            "one": _short(mine),
-            "other": None if theirs is None else _short(theirs),
-            "difference": difference,
-        }
-    left = {id(found) for rest in waiting.values() for found in rest}
-    for theirs in other:
-        if id(theirs) in left:
-            yield {"one": None, "other": _short(theirs), "difference": "only in the other"}
+        yield {"one": _short(mine), "other": theirs and _short(theirs), "difference": difference}
+    for theirs in left.values():
+        yield {"one": None, "other": _short(theirs), "difference": "only in the other"}
 
 
-def _identity(recorded: Recorded, alone: bool) -> tuple[str, str, int, int]:
-    return ("" if alone else recorded.session, recorded.key, recorded.n, recorded.attempt)
+def _paired(
+    one: list[Recorded], left: dict[int, Recorded], same: Callable[[Recorded], tuple[Any, ...]]
+) -> Iterator[tuple[int, Recorded]]:
+    """Partners by the id of an exchange; they are taken out of `left`."""
+    waiting: dict[tuple[Any, ...], list[Recorded]] = defaultdict(list)
+    for found in left.values():
+        waiting[same(found)].append(found)
+    for mine in one:
+        found_here = waiting[same(mine)]
+        if found_here:
+            yield id(mine), left.pop(id(found_here.pop(0)))
+
+
+def _asked(recorded: Recorded) -> tuple[Any, ...]:
+    return (recorded.key, recorded.n, recorded.attempt)
 
 
 def _difference(mine: Recorded, theirs: Recorded) -> str | None:

@@ -51,7 +51,7 @@ class Engine:
         self.ended.set()
 
     def kill(self) -> None:
-        self._socket.close()
+        self._socket.shutdown(socket.SHUT_RDWR)  # a thread waits in it, whom closing does not wake
         for one in self._open:
             one.shutdown(socket.SHUT_RDWR)
 
