@@ -59,8 +59,8 @@ def compared(one: Iterable[Recorded], ident: str) -> dict[str, Any]:
 
 
 def pairs(one: list[Recorded], other: list[Recorded]) -> Iterator[dict[str, Any]]:
-    """Call by call: an exchange and the one in which the same was asked, in the session of the same name where
-    there is one, else in any: phases and repeats name their sessions differently."""
+    """Call by call: an exchange and the one in which the same was asked, in the session of the same name
+    where there is one, else in any: phases and repeats name their sessions differently."""
     left = {id(found): found for found in other}
     partners = dict(_paired(one, left, lambda found: (found.session, *_asked(found))))
     rest = [mine for mine in one if id(mine) not in partners]
