@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -29,6 +30,7 @@ from faultwire.tape.redact.rules import read_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from faultwire.config.model import Config
     from faultwire.contract.statistics import Until
@@ -41,6 +43,11 @@ if TYPE_CHECKING:
     from faultwire.runner.run_identity import RunIdentity
     from faultwire.runner.scored import Summary
     from faultwire.runner.started_run import Run
+
+
+def alone(_run: Run) -> AbstractContextManager[None]:
+    """Nothing goes on beside an engine."""
+    return nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +64,8 @@ class Wanted:
     min_score: float | None = None
     allow_unknown: bool = False
     base: Path = STATE
+    beside: Callable[[Run], AbstractContextManager[None]] = alone
+    """What goes on beside each engine, as long as it runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +110,10 @@ def perform(
     phases = sum(len(part.phases) for part in parts)
     each = replace(wanted, until=wanted.until.shared(phases) if wanted.until is not None else None)
     for number, part in enumerate(parts):
-        with start_run(launch_settings(config, wanted, part, number, made_of), done.folder) as run:
+        with (
+            start_run(launch_settings(config, wanted, part, number, made_of), done.folder) as run,
+            wanted.beside(run),
+        ):
             _play_part(config, part, each, run, done, progress)
         if any(outcome.partial for outcome in done.outcomes):
             break

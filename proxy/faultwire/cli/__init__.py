@@ -18,7 +18,7 @@ COMMANDS: dict[str, Lazy] = {
     "doctor": Lazy("doctor:doctor", "Check whether this machine, or a command, can be captured."),
     "exec": Lazy("exec:exec_", "Run any command behind the proxy and break its traffic."),
     "proxy": Lazy("proxy:proxy", "Run the proxy for an agent that is started elsewhere."),
-    "control": Lazy("control:control", "Arm, list and disarm faults on a running proxy."),
+    "control": Lazy("control:control", "Arm faults and hold exchanges on a running proxy."),
     "ui": Lazy("ui:ui", "Look at a run or a tape in the browser, live while it is recorded."),
     "env": Lazy("env:env", "Print the exports that send a shell's programs to a running proxy."),
     "mock": Lazy("mock:mock", "Run the mock provider by itself."),

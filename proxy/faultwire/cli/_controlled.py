@@ -130,8 +130,9 @@ class Cost:
         self._journal.close()
 
 
-def find(run_id: str | None) -> Place:
-    """A running proxy, by default the newest. Raises UsageError where there is none."""
+def find(run_id: str | None, commands: Sequence[str] = ("proxy",)) -> Place:
+    """A running proxy, or engine of these commands, by default the newest. Raises UsageError where there is
+    none."""
     from faultwire.runner.folder import STATE
 
     runs = STATE / "runs"
@@ -141,7 +142,7 @@ def find(run_id: str | None) -> Place:
             place = Place(folder, Path(about["control"]), Path(about["tape"]))
         except (OSError, ValueError, KeyError, TypeError):
             continue  # no run's folder, or one whose start was cut short
-        if about.get("command") == "proxy" and about.get("status") == "running" and _answers(place):
+        if about.get("command") in commands and about.get("status") == "running" and _answers(place):
             return place
     if run_id:
         raise UsageError(f"found no proxy in the run `{run_id}`", code="proxy.not_running", hint=HOW)

@@ -43,7 +43,7 @@ def play(
     `live` allows a redrawn progress line; `shown` prints the result instead of the report. Raises
     FaultwireError; exits 1 and 130 by itself.
     """
-    from faultwire.campaign.ci_run import Wanted
+    from faultwire.campaign.ci_run import Wanted, alone
     from faultwire.runner.never_judged import foreseen
 
     config = options.load()
@@ -69,6 +69,7 @@ def play(
         missing=missing,
         min_score=options.min_score,
         allow_unknown=options.allow_unknown,
+        beside=alone if options.ui is None else options.ui.beside,
     )
     try:
         result = _performed(config, made, wanted, quiet=options.quiet, live=live)

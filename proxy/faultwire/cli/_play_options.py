@@ -15,6 +15,7 @@ from faultwire.cli.output import format_option
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from faultwire.cli._ui_options import UiOptions
     from faultwire.cli.output import Format
     from faultwire.config.model import Config
     from faultwire.contract.statistics import Until
@@ -39,6 +40,7 @@ class Play:
     output: Path | None
     quiet: bool
     format_: Format
+    ui: UiOptions | None = None
 
     def load(self) -> Config:
         """The configuration with what the options change. Raises ConfigError and UsageError."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from faultwire.cli._group import Group
+from faultwire.cli.control_break import COMMANDS
 from faultwire.cli.options import FaultText
 from faultwire.cli.output import format_option
 from faultwire.text import counted
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 run_option = click.option("--run", "run", metavar="ID", help="The proxy's run; by default the newest.")
 
 
-@click.group("control", cls=Group, short_help="Arm, list and disarm faults on a running proxy.")
+@click.group("control", cls=Group, short_help="Arm faults and hold exchanges on a running proxy.")
 def control() -> None:
-    """Arm, list and disarm faults on a running `faultwire proxy`.
+    """Arm, list and disarm faults on a running `faultwire proxy`, and hold exchanges at breakpoints.
 
     What is armed lives no longer than the command that armed it: if that is killed, traffic passes as it
     comes. Every change is on the tape.
@@ -213,6 +214,10 @@ def list_(run: str | None, format_: str) -> None:
         show_json(listed)
     else:
         show("\n".join(map(_line, listed)) or "nothing is armed")
+
+
+for command in COMMANDS:
+    control.add_command(command)
 
 
 def _line(one: Mapping[str, Any]) -> str:

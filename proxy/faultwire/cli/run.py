@@ -9,6 +9,7 @@ import click
 
 from faultwire.cli._option_sections import RenamedOption
 from faultwire.cli._play_options import Play, play_options
+from faultwire.cli._ui_options import ui_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 @click.command("run", short_help="Test golden prompts and their mutations: the robustness score.")
 @play_options
+@ui_options
 @click.option("--chaos", is_flag=True, help="Run the mutants under chaos.")
 @click.option(
     "--chaos-only", is_flag=True, help="Run only the golden prompts, without faults and under chaos."

@@ -32,6 +32,7 @@ def open_(name: str, ui: UiOptions, ready: Callable[[Served], None], *, programs
     """Serve one tape until a signal, and exit. Raises TapeError, UsageError."""
     from faultwire.runner.folder import STATE
     from faultwire.tape.files.find import find
+    from faultwire.workbench.controls import Controls
     from faultwire.workbench.serve import serve
     from faultwire.workbench.subject import Subject
     from faultwire.workbench.writer import urging
@@ -39,8 +40,12 @@ def open_(name: str, ui: UiOptions, ready: Callable[[Served], None], *, programs
     listen = ui.place()
     path = find(name)
     control = _control(path)
-    subject = Subject(path, None if control is None else urging(control))
-    ended_by = serve(subject, listen, ready, base=STATE, programs=programs)
+    if control is None:
+        subject = Subject(path)
+    else:
+        subject = Subject(path, urging(control), Controls(control, ui.on_gone))
+    wanted = ui.program() or programs
+    ended_by = serve(subject, listen, ready, base=STATE, programs=wanted, otel=ui.otel)
     raise SystemExit(130 if ended_by == signal.SIGINT else 0)
 
 

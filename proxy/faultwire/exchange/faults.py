@@ -59,6 +59,9 @@ class FaultStage(Stage):
                 needs |= entry.fault.needs
             if needs & _READS:
                 at.request = unpacked(at.request)
+            for active in at.chain.all:
+                if active.acts and active.mutator is not None:
+                    at.request = active.mutator.outbound(at.request)
 
     def mark_failed(self) -> None:
         """This attempt fails for the agent."""

@@ -13,7 +13,15 @@ if TYPE_CHECKING:
 
     from faultwire.dice import FaultDice
 
-_SCHEMAS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "schema", "json")
+_SCHEMAS = (
+    "parameters",
+    "input_schema",
+    "inputSchema",
+    "parametersJsonSchema",
+    "parameters_json_schema",
+    "schema",
+    "json",
+)
 """Members that hold a tool's JSON schema, or lead to it, in the requests of the protocols."""
 _DEEPEST = 12
 

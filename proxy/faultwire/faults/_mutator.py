@@ -9,7 +9,7 @@ from faultwire.events import Send
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from faultwire.events import Action, Chunk, Headers, Response
+    from faultwire.events import Action, Chunk, Headers, Request, Response
 
 Memory = dict[str, Any]
 """What a fault keeps between the exchanges of a session; the fault keeps it small."""
@@ -40,6 +40,10 @@ class Mutator:
     def answer(self) -> Response | None:
         """An answer given without calling upstream, body included."""
         return None
+
+    def outbound(self, request: Request) -> Request:
+        """The request to forward."""
+        return request
 
     def head(self, response: Response) -> Response:
         """The response head to deliver."""

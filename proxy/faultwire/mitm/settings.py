@@ -6,7 +6,7 @@ import os
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, PositiveInt, field_validator
@@ -14,7 +14,7 @@ from pydantic import Field, PositiveInt, field_validator
 from faultwire.errors import UsageError
 from faultwire.mitm.network.upstream_proxy import UpstreamProxies
 from faultwire.mitm.sessions.sources import PER_SOURCE
-from faultwire.profile.entry_model import Frozen
+from faultwire.profile.entry_model import Frozen, On, Trigger
 from faultwire.replay.settings import ReplaySettings, SessionAnswers
 from faultwire.tape.record.overload_policy import FailurePolicy, RecordPolicy
 
@@ -124,6 +124,49 @@ class InterventionSettings(Frozen):
     min_calls: PositiveInt = 5
     window_s: Annotated[float, Field(gt=0, le=3600)] = 30.0
     lease_s: Annotated[float, Field(ge=1, le=60)] = 3.0
+
+
+class BreakSettings(InterventionSettings):
+    """A breakpoint: where it holds what matches `on` (`mitm.breakpoints`), at which event of a stream, and
+    what becomes of what is held when whoever set it is gone."""
+
+    profile: dict[str, Any] = {}  # noqa: RUF012 - pydantic copies it
+    at: Literal["request", "response", "event", "tool_call", "tool_result"]
+    on: On = On()
+    trigger: Trigger = Trigger()
+    event: PositiveInt = 1
+    on_gone: Literal["resume", "cut"] = "resume"
+    for_s: Annotated[float, Field(gt=0, le=86_400)] = 86_400.0
+
+
+class CallEdit(Frozen):
+    """Another tool call in place of the one at this place of the answer, from 0: its name, all its arguments
+    as text, or single members of them."""
+
+    at: Annotated[int, Field(ge=0)] = 0
+    name: str | None = None
+    arguments: str | None = None
+    members: dict[str, Any] = {}  # noqa: RUF012
+
+
+class DecisionSettings(Frozen):
+    """What becomes of what is held, and how it is edited: `raw` is the whole body, event or answer, `text` an
+    event's words, `texts` those of a request or of tool results by their place from 0."""
+
+    held: str = Field(max_length=32)
+    do: Literal["resume", "answer", "cut", "retry"] = "resume"
+    raw: str | None = None
+    text: str | None = None
+    texts: dict[str, str] = {}  # noqa: RUF012
+    calls: tuple[CallEdit, ...] = ()
+    status: Annotated[int, Field(ge=200, le=599)] | None = None
+    headers: tuple[tuple[str, str], ...] | None = None
+
+
+class HeldSettings(Frozen):
+    """What is held and looked at."""
+
+    held: str = Field(max_length=32)
 
 
 class DisarmSettings(Frozen):

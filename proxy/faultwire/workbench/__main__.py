@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 def main() -> int:
     """Serve; returns the exit code."""
     report("importing the workbench")
+    from faultwire.workbench.controls import Controls
     from faultwire.workbench.serve import Listen, serve
     from faultwire.workbench.subject import Subject
     from faultwire.workbench.writer import urging
@@ -30,8 +31,10 @@ def main() -> int:
     files = {name: None if given[name] is None else Path(given[name]) for name in ("certificate", "key")}
     listen = Listen(given["host"], given["port"], **files)
     try:
-        subject = Subject(Path(given["tape"]), urging(Path(given["control"])))
-        serve(subject, listen, _ready, base=Path(given["base"]), watch=sys.stdin.fileno())
+        control = Path(given["control"])
+        subject = Subject(Path(given["tape"]), urging(control), Controls(control, given["on_gone"]))
+        more = {"programs": given["program"] or False, "otel": given["otel"]}
+        serve(subject, listen, _ready, base=Path(given["base"]), watch=sys.stdin.fileno(), **more)
     except FaultwireError as error:
         found = {"code": error.code, "message": error.message, "hint": error.hint}
         _emit({"error": {**found, "exit_code": error.exit_code}})

@@ -13,13 +13,18 @@ from starlette.routing import Route
 
 from faultwire.errors import FaultwireError, TapeError
 from faultwire.workbench.access import Refusal
+from faultwire.workbench.after_api import AfterEndpoints
 from faultwire.workbench.assets import HEADERS, Asset, assets
+from faultwire.workbench.control_api import NONE, ControlEndpoints
 from faultwire.workbench.exchange_view import sections
 from faultwire.workbench.guard import Guarded
 from faultwire.workbench.live import stream
+from faultwire.workbench.metrics import CONTENT_TYPE
 from faultwire.workbench.on_filter import matching, parse
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from starlette.requests import Request
 
     from faultwire.workbench.access import Access
@@ -27,17 +32,21 @@ if TYPE_CHECKING:
 
 ROWS = 20_000
 """Rows that one answer holds at most."""
-LARGEST_BODY = 10_000
-"""Bytes of a request that are read: a token, or nothing."""
+LARGEST_BODY = 2_000_000
+"""Bytes of a request that are read: an answer that was edited by hand."""
+LARGEST_LOGIN = 10_000
+"""The same of one who has no session yet."""
 
 
-def application(subject: Subject, access: Access) -> Any:
-    """The application, behind the rules of `access`."""
+def application(subject: Subject, access: Access, base: Path | None = None) -> Any:
+    """The application, behind the rules of `access`; the runs are those below `base`."""
     pages = assets()
     made = Starlette(
         routes=[
             *(Route(path, _file(asset)) for path, asset in pages.items()),
             *_Endpoints(subject, access).routes(),
+            *AfterEndpoints(subject, base, _json).routes(),
+            *ControlEndpoints(subject.controls, _body, _json).routes(),
         ],
         exception_handlers={HTTPException: _http_error, FaultwireError: _our_error},  # type: ignore[dict-item]
     )
@@ -62,6 +71,7 @@ class _Endpoints:
             Route("/api/matches", self.matches, methods=["GET"]),
             Route("/api/live", self.live, methods=["GET"]),
             Route("/api/ledger", self.ledger, methods=["GET"]),
+            Route("/metrics", self.metrics, methods=["GET"]),
             Route("/api/exchanges/{at:int}", self.exchange, methods=["GET"]),
             Route("/api/exchanges/{at:int}/events", self.events, methods=["GET"]),
             Route("/api/exchanges/{at:int}/view", self.view, methods=["GET"]),
@@ -73,7 +83,7 @@ class _Endpoints:
         return _json({"csrf": self._access.word_of(request.state.asked)})
 
     async def log_in(self, request: Request) -> Response:
-        given = await _body(request)
+        given = await _body(request, LARGEST_LOGIN)
         token = given.get("token")
         found = self._access.exchange(token if isinstance(token, str) else "")
         if isinstance(found, Refusal):
@@ -120,6 +130,13 @@ class _Endpoints:
     async def ledger(self, request: Request) -> Response:
         return _json({"lines": await run_in_threadpool(self._subject.ledger)})
 
+    async def metrics(self, request: Request) -> Response:
+        controls = self._subject.controls
+        now = NONE if controls is None else controls.now
+        armed = sum(one["state"] == "armed" for one in now["interventions"])
+        text = self._subject.metrics.text(len(now["held"]), armed)
+        return Response(text, media_type=CONTENT_TYPE)
+
     # ------------------------------------------------------------ one exchange
 
     async def exchange(self, request: Request) -> Response:
@@ -155,12 +172,12 @@ def _json(value: Any, status: int = 200) -> JSONResponse:
     return JSONResponse(value, status, dict(HEADERS))
 
 
-async def _body(request: Request) -> dict[str, Any]:
+async def _body(request: Request, most: int = LARGEST_BODY) -> dict[str, Any]:
     """The JSON object of a request. Raises HTTPException."""
     data = b""
     async for piece in request.stream():
         data += piece
-        if len(data) > LARGEST_BODY:
+        if len(data) > most:
             raise HTTPException(413, "found a request that is too long")
     try:
         value = json.loads(data)

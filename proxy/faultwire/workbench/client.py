@@ -20,15 +20,29 @@ STOP_TIMEOUT_S = 5.0
 
 
 @contextmanager
-def started(listen: Listen, tape: Path, control: Path, folder: Path, base: Path) -> Iterator[dict[str, Any]]:
+def started(
+    listen: Listen,
+    tape: Path,
+    control: Path,
+    folder: Path,
+    base: Path,
+    *,
+    on_gone: str = "resume",
+    program: str | None = None,
+    otel: str | None = None,
+) -> Iterator[dict[str, Any]]:
     """A workbench over the tape that the engine at `control` writes; its link as `link`. Its log is in
-    `folder`.
+    `folder`. `on_gone` is what becomes of what is held when no page is open any more, `program` a token for
+    programs, `otel` where spans go.
 
     Raises UsageError where it cannot listen there, FaultwireError where it fails.
     """
     given = {
         "tape": str(tape.absolute()),
         "control": str(control),
+        "on_gone": on_gone,
+        "program": program,
+        "otel": otel,
         "base": str(base.absolute()),
         "host": listen.host,
         "port": listen.port,

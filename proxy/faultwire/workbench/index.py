@@ -58,6 +58,8 @@ class TapeIndex:
         self._open: set[str] = set()
         self._counted: set[tuple[str, str]] = set()
         self._listeners: list[Callable[[], None]] = []
+        self.sinks: list[Callable[[Recorded, dict[str, Any]], None]] = []
+        """Who is given each exchange that has ended, with its row, by the thread that reads."""
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._caught_up = threading.Event()
@@ -66,7 +68,7 @@ class TapeIndex:
     def leave(self) -> None:
         """Have all who listen go: the server ends."""
         self.left = True
-        self._tell()
+        self.tell()
 
     def start(self) -> None:
         """Begin to read."""
@@ -137,7 +139,7 @@ class TapeIndex:
     def _failed(self, error: TapeError) -> None:
         self.problem = f"{error.code}: {error.message}"
         self._caught_up.set()
-        self._tell()
+        self.tell()
         while not self._stop.is_set() and self._read_bodies():
             pass
 
@@ -146,7 +148,7 @@ class TapeIndex:
         with self._lock:
             self._take(news)
         if news.exchanges or news.opened or news.ended or news.notes:
-            self._tell()
+            self.tell()
         return news.more
 
     def _take(self, news: News) -> None:
@@ -177,7 +179,9 @@ class TapeIndex:
             with self._lock:
                 self.rows[at] = {**self.rows[at], **found}
                 self._log.append(at)
-        self._tell()
+            for sink in self.sinks:
+                sink(self.recorded[at], self.rows[at])
+        self.tell()
         return True
 
     def _content(self, recorded: Recorded) -> dict[str, Any]:
@@ -194,6 +198,7 @@ class TapeIndex:
             self._counted.add(answer)
         return found
 
-    def _tell(self) -> None:
+    def tell(self) -> None:
+        """Wake all who listen."""
         for listener in list(self._listeners):
             listener()

@@ -21,10 +21,13 @@ SILENCE_S = 10.0
 
 async def stream(subject: Subject, after: int) -> AsyncIterator[bytes]:
     """Events from a revision on, until the other side or we leave: `rows` with the rows that changed and the
-    `revision` that they reach, and `tape` where its state did."""
+    `revision` that they reach, `tape` where its state did, and `control` where something is held or armed."""
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
     leave = subject.index.listen(partial(_wake, loop, changed))
     state: dict[str, Any] | None = None
+    controls, sent = subject.controls, -1
+    if controls is not None:
+        controls.page(1)
     try:
         while not subject.index.left:
             changed.clear()
@@ -35,6 +38,9 @@ async def stream(subject: Subject, after: int) -> AsyncIterator[bytes]:
             if _state(now) != state:
                 state = _state(now)
                 yield _event("tape", now)
+            if controls is not None and controls.revision != sent:
+                sent = controls.revision
+                yield _event("control", controls.now)
             if after < subject.index.revision:
                 continue
             try:
@@ -43,6 +49,8 @@ async def stream(subject: Subject, after: int) -> AsyncIterator[bytes]:
                 yield b": alive\n\n"
     finally:
         leave()
+        if controls is not None:
+            controls.page(-1)
 
 
 def _wake(loop: asyncio.AbstractEventLoop, changed: asyncio.Event) -> None:

@@ -146,11 +146,15 @@ def serve(
     ready: Callable[[Served], None],
     *,
     base: Path,
-    programs: bool = False,
+    programs: bool | str = False,
     watch: int | None = None,
+    otel: str | None = None,
 ) -> int | None:
     """Serve until SIGINT or SIGTERM, which is returned, or until the descriptor `watch` reaches its end. With
-    `programs` a bearer token is made that may be used again and again. Raises UsageError."""
+    `programs` a bearer token is made, or is this one, that may be used again and again. Spans go to `otel`.
+
+    Raises UsageError.
+    """
     from faultwire.workbench.app import application
     from faultwire.workbench.http_server import HttpServer
 
@@ -159,15 +163,34 @@ def serve(
         bound = stack.enter_context(bind(listen))
         port = int(bound.getsockname()[1])
         stack.enter_context(registered(base, port))
-        access = Access(hosts(listen, port), port, listen.tls, program=token(32) if programs else None)
+        access = Access(hosts(listen, port), port, listen.tls, program=_program(programs))
         stack.callback(subject.index.close)
+        if otel is not None:
+            from faultwire.workbench.live_spans import LiveSpans
+
+            live = LiveSpans(subject.path, otel, subject.metrics.spans)
+            subject.index.sinks.append(live.take)
+            live.start()
+            stack.callback(live.close)
         subject.index.start()
-        server = HttpServer(application(subject, access), subject.index.leave, listen.certificate, listen.key)
+        if subject.controls is not None:
+            subject.controls.listener = subject.index.tell
+            subject.controls.start()
+            stack.callback(subject.controls.close)
+        server = HttpServer(
+            application(subject, access, base), subject.index.leave, listen.certificate, listen.key
+        )
         if watch is not None:
             threading.Thread(target=_until_closed, args=(watch, server), daemon=True).start()
         ready(_served(listen, port, access))
         server.run(sockets=[bound])
         return server.ended_by
+
+
+def _program(programs: bool | str) -> str | None:
+    if isinstance(programs, str):
+        return programs
+    return token(32) if programs else None
 
 
 def _served(listen: Listen, port: int, access: Access) -> Served:

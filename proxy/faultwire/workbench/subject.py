@@ -13,10 +13,13 @@ from faultwire.tape.evidence.verify import verify
 from faultwire.tape.read.reader import TapeReader
 from faultwire.workbench.exchange_view import exchange_view
 from faultwire.workbench.index import TapeIndex
+from faultwire.workbench.metrics import Metrics
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from faultwire.workbench.controls import Controls
 
 FINDINGS = 500
 """Findings of a verification that are told."""
@@ -27,11 +30,15 @@ LINES = 20_000
 class Subject:
     """One tape. Raises TapeError where it is none; what is wrong further on is told by the index."""
 
-    def __init__(self, path: Path, urge: Callable[[], None] | None = None) -> None:
-        self.path = path
+    def __init__(
+        self, path: Path, urge: Callable[[], None] | None = None, controls: Controls | None = None
+    ) -> None:
+        self.path, self.controls = path, controls
         with TapeReader.open(path) as reader:
             self._info = reader.info()
         self.index = TapeIndex(path, urge)
+        self.metrics = Metrics()
+        self.index.sinks.append(self.metrics.take)
         self.verification: dict[str, Any] | None = None
         self._verifying = threading.Lock()
 

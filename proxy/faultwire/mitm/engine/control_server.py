@@ -1,7 +1,7 @@
 """The engine's control socket: JSON lines over a Unix socket that only our own user can open.
 
 Operations: `open_session`, `close_session`, `share`, `flush`, `stats`, `shutdown`, and for runtime control
-`arm`, `hold`, `disarm`, `armed`. None of them takes a path, a command or code.
+`arm`, `break`, `hold`, `disarm`, `armed`, `held`, `look`, `decide`. None takes a path, a command or code.
 
 What a connection arms is armed for as long as it is open and says something often enough: whoever arms
 faults and is killed leaves none behind.
@@ -25,7 +25,10 @@ from faultwire.events import Bypass
 from faultwire.mitm.network.bypassed import CloseSettings
 from faultwire.mitm.settings import (
     MAX_LINE,
+    BreakSettings,
+    DecisionSettings,
     DisarmSettings,
+    HeldSettings,
     InterventionSettings,
     SessionSettings,
     ShareSettings,
@@ -88,6 +91,10 @@ class Control:
         }
         self._runtime = {
             "arm": self._arm,
+            "break": self._break,
+            "held": self._held,
+            "look": self._look,
+            "decide": self._decide,
             "hold": self._listed,
             "disarm": self._disarm,
             "armed": self._listed,
@@ -170,8 +177,21 @@ class Control:
 
     def _arm(self, message: dict[str, Any], owner: asyncio.StreamWriter) -> dict[str, Any]:
         settings = InterventionSettings.model_validate_json(json.dumps(message))
-        pid, uid = _peer(owner)
-        return {"id": self._engine.runtime.arm(settings, owner, f"process {pid} of user {uid}")}
+        return {"id": self._engine.runtime.arm(settings, owner, _named(owner))}
+
+    def _break(self, message: dict[str, Any], owner: asyncio.StreamWriter) -> dict[str, Any]:
+        settings = BreakSettings.model_validate_json(json.dumps(message))
+        return {"id": self._engine.runtime.set_break(settings, owner, _named(owner))}
+
+    def _held(self, _message: dict[str, Any], _owner: asyncio.StreamWriter) -> dict[str, Any]:
+        return {"held": self._engine.runtime.desk.listed(), "interventions": self._engine.runtime.listed()}
+
+    def _look(self, message: dict[str, Any], _owner: asyncio.StreamWriter) -> dict[str, Any]:
+        return self._engine.runtime.desk.look(HeldSettings.model_validate(message).held)
+
+    def _decide(self, message: dict[str, Any], owner: asyncio.StreamWriter) -> dict[str, Any]:
+        asked = DecisionSettings.model_validate_json(json.dumps(message))
+        return self._engine.runtime.desk.decide(asked, _named(owner))
 
     def _disarm(self, message: dict[str, Any], _owner: asyncio.StreamWriter) -> dict[str, Any]:
         asked = DisarmSettings.model_validate(message)
@@ -201,6 +221,11 @@ def as_json(error: FaultwireError) -> dict[str, Any]:
             "exit_code": error.exit_code,
         }
     }
+
+
+def _named(writer: asyncio.StreamWriter) -> str:
+    pid, uid = _peer(writer)
+    return f"process {pid} of user {uid}"
 
 
 def _peer(writer: asyncio.StreamWriter) -> tuple[int, int]:

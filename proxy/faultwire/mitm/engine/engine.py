@@ -136,7 +136,9 @@ class Engine:
 
             implicit = self.settings.implicit
             seed = implicit.seed if implicit is not None else 0
-            self._runtime = RuntimeControl(self.settings.radius, self.tape, seed=seed)
+            self._runtime = RuntimeControl(
+                self.settings.radius, self.tape, seed=seed, redact=self.settings.redact
+            )
             self.gateway.new_exchange = self._runtime.begin
         return self._runtime
 

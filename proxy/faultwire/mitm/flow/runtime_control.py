@@ -26,13 +26,15 @@ from faultwire.exchange.intervention import (
 from faultwire.exchange.tunnel import divide
 from faultwire.mitm.flow.armed import Armed, WatchedExchange
 from faultwire.mitm.flow.recorded_exchange import RecordedExchange
+from faultwire.mitm.settings import BreakSettings
 from faultwire.profile.dump import dump, from_dump
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from faultwire.events import Request
     from faultwire.exchange.pipeline import SessionContext
+    from faultwire.mitm.breakpoints.desk import Desk
     from faultwire.mitm.sessions.session import Session
     from faultwire.mitm.settings import InterventionSettings, RadiusSettings
     from faultwire.profile.model import Profile
@@ -57,24 +59,47 @@ class RuntimeControl:
         *,
         seed: int = 0,
         now: Callable[[], float] = clock.monotonic,
+        redact: Mapping[str, object] | None = None,
     ) -> None:
         self.limit = BlastRadius(_radius(limits))
         self._clock = now
-        self._tape, self._seed = tape, seed
+        self._tape, self._seed, self._redact = tape, seed, redact or {}
         self._all: dict[str, Armed] = {}
         self._numbers = itertools.count(1)
         self._calls = itertools.count(1)
         self._profiles: dict[tuple[int, tuple[str, ...]], tuple[Profile, Profile]] = {}
         self._ticking: asyncio.Task[None] | None = None
+        self._desk: Desk | None = None
 
     # ------------------------------------------------------------ what controllers ask for
 
     def arm(self, settings: InterventionSettings, owner: object, by: str = "somebody unnamed") -> str:
         """Arm faults for as long as `owner` lives; its id. The tape says `by` whom. Raises UsageError,
         ProfileError."""
-        profile = from_dump(settings.profile)
+        return self._arm(f"a{next(self._numbers)}", from_dump(settings.profile), settings, owner, by)
+
+    def set_break(self, settings: BreakSettings, owner: object, by: str = "somebody unnamed") -> str:
+        """The same with a breakpoint: what matches is held (`desk`)."""
+        from faultwire.mitm.breakpoints.fault import profile_of
+
+        ident = f"b{next(self._numbers)}"
+        return self._arm(ident, profile_of(settings, self.desk, ident), settings, owner, by)
+
+    @property
+    def desk(self) -> Desk:
+        """What is held; made when somebody first asks."""
+        if self._desk is None:
+            from faultwire.mitm.breakpoints.desk import Desk
+
+            self._desk = Desk(self._under_way, self._note, self.now, self._redact)
+        return self._desk
+
+    def _under_way(self, session: str, number: int) -> RecordedExchange | None:
+        live = (recorded for one in self._all.values() for recorded in one.live.values())
+        return next((r for r in live if (r.session.name, r.pipeline.number) == (session, number)), None)
+
+    def _arm(self, ident: str, profile: Profile, settings: InterventionSettings, owner: Any, by: str) -> str:
         self._check(profile, settings)
-        ident = f"a{next(self._numbers)}"
         radius = _radius(settings.radius)
         if settings.share < 1:
             radius = replace(radius, share=min(settings.share, radius.share or 1.0))
@@ -223,8 +248,12 @@ class RuntimeControl:
     def _end(self, one: Armed, why: str) -> None:
         if not one.work.disarm(why):
             return
-        for recorded in list(one.live.values()):
-            recorded.hurry()
+        if isinstance(one.settings, BreakSettings):
+            gone = why == LOST or why == SILENT.format(one.settings.lease_s)
+            self.desk.release(one.work.ident, one.settings.on_gone if gone else "resume", why)
+        else:
+            for recorded in list(one.live.values()):
+                recorded.hurry()
         touched, seen = len(one.work.radius.touched), len(one.work.radius.seen)
         self._note(
             "control.disarmed",
@@ -264,6 +293,7 @@ class RuntimeControl:
             "touched": len(work.radius.touched),
             "seen": len(work.radius.seen),
             "calls": work.radius.calls,
+            "at": one.settings.at if isinstance(one.settings, BreakSettings) else None,
             "left_s": max(0.0, work.began + one.settings.after_s + one.settings.for_s - self.now()),
             "settings": one.settings.model_dump(mode="json", exclude={"profile"}, exclude_defaults=True),
         }

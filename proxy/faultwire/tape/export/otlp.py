@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 import orjson
 
@@ -15,6 +15,7 @@ from faultwire.errors import TapeError, UsageError
 from faultwire.tape.export.spans import SCHEMA, spans
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from opentelemetry.sdk.trace import ReadableSpan
@@ -60,10 +61,10 @@ def _json(span: Span) -> dict[str, object]:
         found["events"] = [
             {
                 "name": name,
-                "timeUnixNano": str(span.start_ns),
+                "timeUnixNano": str(instant),
                 "attributes": [_attribute(*one) for one in about.items()],
             }
-            for name, about in span.events
+            for name, about, instant in span.dated_events
         ]
     return found
 
@@ -87,34 +88,61 @@ def send(path: Path, endpoint: str) -> int:
 
     Raises UsageError without the extra, TapeError where the endpoint does not take them.
     """
-    try:
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-        from opentelemetry.sdk.trace.export import SpanExportResult
-    except ImportError as error:
-        raise UsageError(
-            "found no `opentelemetry-sdk`, expected it for `--endpoint`",
-            code="extra.otel",
-            hint="pip install 'faultwire[otel]'; without it, export to a file",
-        ) from error
-    exporter = OTLPSpanExporter(endpoint=endpoint)
-    count = 0
+    export = exporter_to(endpoint, "--endpoint")
+    count, taken = 0, True
     batch: list[Span] = []
     try:
         for span in spans(path):
             batch.append(span)
             count += 1
             if len(batch) == BATCH:
-                done = exporter.export(list(map(_readable, batch)))
-                if done is not SpanExportResult.SUCCESS:
-                    break
+                taken = export(batch)
                 batch.clear()
-        else:
-            done = exporter.export(list(map(_readable, batch))) if batch else SpanExportResult.SUCCESS
+                if not taken:
+                    break
+        if taken and batch:
+            taken = export(batch)
     finally:
-        exporter.shutdown()  # type: ignore[no-untyped-call]
-    if done is not SpanExportResult.SUCCESS:
+        export.close()
+    if not taken:
         raise TapeError(f"`{endpoint}` did not take the spans", code="tape.otlp")
     return count
+
+
+class Exporter(Protocol):
+    """Sends spans; True where they were taken."""
+
+    def __call__(self, batch: Sequence[Span], /) -> bool:
+        """Send them."""
+
+    def close(self) -> None:
+        """Let the endpoint go."""
+
+
+def exporter_to(endpoint: str, option: str) -> Exporter:
+    """What sends spans to an OTLP/HTTP endpoint, as `option` asked for.
+
+    Raises UsageError without the extra.
+    """
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.trace.export import SpanExportResult
+    except ImportError as error:
+        raise UsageError(
+            f"found no `opentelemetry-sdk`, expected it for `{option}`",
+            code="extra.otel",
+            hint="pip install 'faultwire[otel]'; without it, export to a file",
+        ) from error
+    exporter = OTLPSpanExporter(endpoint=endpoint)
+
+    class Sends:
+        def __call__(self, batch: Sequence[Span], /) -> bool:
+            return exporter.export(list(map(_readable, batch))) is SpanExportResult.SUCCESS
+
+        def close(self) -> None:
+            exporter.shutdown()  # type: ignore[no-untyped-call]
+
+    return Sends()
 
 
 def _readable(span: Span) -> ReadableSpan:
@@ -133,7 +161,7 @@ def _readable(span: Span) -> ReadableSpan:
         parent=context(span.parent) if span.parent else None,
         resource=Resource({"service.name": "faultwire"}, SCHEMA),
         attributes=span.attributes,
-        events=[Event(name, about, span.start_ns) for name, about in span.events],
+        events=[Event(name, about, instant) for name, about, instant in span.dated_events],
         kind=SpanKind.CLIENT if span.client else SpanKind.INTERNAL,
         instrumentation_scope=InstrumentationScope("faultwire", __version__, SCHEMA),
         status=Status(StatusCode.ERROR, span.error) if span.error else Status(StatusCode.UNSET),

@@ -50,7 +50,21 @@ class Span:
     end_ns: int
     attributes: dict[str, Value]
     events: tuple[tuple[str, dict[str, Value]], ...] = ()
+    instants: tuple[int, ...] = ()
+    """When each event was; without them, at the start."""
     error: str | None = None
+
+    @property
+    def dated_events(self) -> list[tuple[str, dict[str, Value], int]]:
+        """The events with their instants."""
+        at = self.instants or (self.start_ns,) * len(self.events)
+        return [(name, about, instant) for (name, about), instant in zip(self.events, at, strict=True)]
+
+
+def session_ids(origin: str, session: str) -> tuple[bytes, bytes]:
+    """The trace of a session, and the id of the session's own span."""
+    trace = sha256(f"{origin}\n{session}".encode()).digest()[:16]
+    return trace, sha256(trace).digest()[:8]
 
 
 def spans(path: Path) -> Iterator[Span]:
@@ -58,8 +72,7 @@ def spans(path: Path) -> Iterator[Span]:
     with TapeReader.open(path) as reader:
         origin = reader.info().origin
         for session in reader.sessions():
-            trace = sha256(f"{origin}\n{session.name}".encode()).digest()[:16]
-            root = sha256(trace).digest()[:8]
+            trace, root = session_ids(origin, session.name)
             start, end = session.started_ms, session.ended_ms or session.started_ms
             about: dict[str, Value] = {
                 "gen_ai.operation.name": "invoke_agent",
@@ -72,10 +85,11 @@ def spans(path: Path) -> Iterator[Span]:
             name = f"invoke_agent {session.agent}".strip()
             yield Span(trace, root, None, name, False, start * 1_000_000, end * 1_000_000, about)
             for recorded in reader.exchanges(session.name):
-                yield _span(recorded, trace, root)
+                yield exchange_span(recorded, trace, root)
 
 
-def _span(recorded: Recorded, trace: bytes, root: bytes) -> Span:
+def exchange_span(recorded: Recorded, trace: bytes, root: bytes) -> Span:
+    """The span of an exchange, below that of its session."""
     transcript = wire.transcript_of(recorded)
     operation, subject = _operation(recorded, transcript)
     about = _http(recorded)
@@ -105,7 +119,7 @@ def _span(recorded: Recorded, trace: bytes, root: bytes) -> Span:
             for one in recorded.faults
             if one.outcome == "fired"
         ),
-        error,
+        error=error,
     )
 
 

@@ -29,6 +29,7 @@ async function asked(method, path, body) {
 
 export const get = async (path) => (await asked("GET", path)).json();
 export const getText = async (path) => (await asked("GET", path)).text();
+export const del = async (path) => (await asked("DELETE", path)).json();
 export const post = async (path, body) => (await asked("POST", path, body)).json();
 
 /** Exchange the one-time token of the link for a session, or go on with the one that is there. */

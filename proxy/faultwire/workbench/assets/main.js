@@ -1,8 +1,11 @@
 // The page: it enters, reads the rows that are there, and takes those that come.
 
 import { enter, get, post } from "/api.js";
+import { openFork, openRuns } from "/after.js";
+import { openArm, showArmed } from "/arm.js";
 import { byId, el } from "/dom.js";
 import { Exchange } from "/exchange.js";
+import { openFirst, show as showHeld } from "/held.js";
 import { List } from "/list.js";
 import { Store } from "/store.js";
 
@@ -97,6 +100,7 @@ function live() {
     if (again) exchange.open(again, false);
     draw();
   });
+  source.addEventListener("control", (event) => control(JSON.parse(event.data)));
   source.addEventListener("tape", (event) => { about(JSON.parse(event.data)); draw(); });
   source.addEventListener("error", () => {
     source.close(); // a browser would go on from the first revision
@@ -104,6 +108,11 @@ function live() {
     byId("state").className = "chip unknown";
     setTimeout(() => get("/api/tape").then((now) => { about(now); live(); }, gone), 1000);
   });
+}
+
+function control(now) {
+  showHeld(now);
+  showArmed(now);
 }
 
 function gone(refused) {
@@ -114,6 +123,11 @@ function gone(refused) {
 
 function openCurrent() {
   if (list.current) exchange.open(list.current.row);
+}
+
+function fork() {
+  const row = store.rows[exchange.at];
+  if (row) openFork(row, tape.path);
 }
 
 function toggle(item) {
@@ -134,14 +148,16 @@ const keys = {
   g: () => list.select(0), Home: () => list.select(0),
   G: () => list.select(list.items.length - 1), End: () => list.select(list.items.length - 1),
   Enter: openCurrent, x: () => toggle(list.current), Escape: back,
+  b: () => { if (!byId("control").hidden) openArm(); }, h: openFirst,
+  r: openRuns, F: fork,
   "/": () => byId("on").focus(), f: () => byId("follow").click(), "?": () => byId("help").showModal(),
   1: () => exchange.pick(1), 2: () => exchange.pick(2), 3: () => exchange.pick(3), 4: () => exchange.pick(4),
 };
 const ofTheList = new Set(["ArrowDown", "ArrowUp", "PageDown", "PageUp", "Home", "End", "Enter"]);
 
 function pressed(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || byId("help").open) return;
-  if (event.target.closest("input") && event.key !== "Escape") return;
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+  if (event.target.closest("input, select, textarea") && event.key !== "Escape") return;
   if (ofTheList.has(event.key) && event.target !== byId("list")) return; // keys that the page itself has a use for
   const act = keys[event.key];
   if (!act) return;
@@ -159,9 +175,10 @@ async function start() {
   }
   byId("main").hidden = false;
   list = new List(byId("list"), { onOpen: openCurrent, onToggle: toggle });
-  const [now, first, checked] = await Promise.all([
-    get("/api/tape"), get(`/api/exchanges?most=${FIRST}`), get("/api/verification"),
+  const [now, first, checked, controlled] = await Promise.all([
+    get("/api/tape"), get(`/api/exchanges?most=${FIRST}`), get("/api/verification"), get("/api/control"),
   ]);
+  control(controlled);
   verification = checked;
   about(now);
   let found = first; // what fills the window comes first, however long the tape is
@@ -185,6 +202,9 @@ byId("on").addEventListener("input", () => {
   filtering = { from: 0, timer: setTimeout(() => { filtering = null; filter(); }, 150) };
 });
 byId("back").addEventListener("click", back);
+byId("past").addEventListener("click", openRuns);
+byId("forks").addEventListener("click", fork);
+byId("control").addEventListener("click", openArm);
 byId("keys").addEventListener("click", () => byId("help").showModal());
 byId("verify").addEventListener("click", async () => {
   byId("verify").disabled = true;

@@ -1,0 +1,1 @@
+"""Breakpoints: an exchange is held, looked at, changed by hand, and goes on."""

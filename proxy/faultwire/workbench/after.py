@@ -1,0 +1,110 @@
+"""What is left of runs: which there are, their reports, and two of them call by call."""
+
+from __future__ import annotations
+
+import re  # noqa: TID251 - the pattern is fixed
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from faultwire.errors import TapeError
+from faultwire.report.text import line
+from faultwire.runner.past_runs import runs
+from faultwire.tape.files.find import find
+from faultwire.tape.read.reader import TapeReader
+from faultwire.workbench.row import content, row, transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from faultwire.events import Recorded
+
+MOST_RUNS = 200
+MOST_CALLS = 5_000
+"""Calls of one tape that are compared."""
+REPORT = re.compile(r"[a-z][a-z0-9_-]{0,40}\.html")
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; sandbox"
+)
+"""Reports hold no script, and their styles stand in the page itself."""
+
+
+def past(base: Path) -> list[dict[str, Any]]:
+    """The newest runs, the newest first, with the names of their reports."""
+    found = []
+    for run in runs(base)[: -MOST_RUNS - 1 : -1]:
+        about = {name: line(one) if isinstance(one, str) else one for name, one in run.as_json().items()}
+        reports = sorted(path.name for path in run.path.iterdir() if REPORT.fullmatch(path.name))
+        found.append({**about, "id": run.id, "reports": reports, "tape": any(run.path.glob("*.tape"))})
+    return found
+
+
+def report_of(base: Path, ident: str, name: str) -> bytes | None:
+    """A report of a run; None where there is none of that name."""
+    run = next((one for one in runs(base) if one.id == ident), None)
+    if run is None or not REPORT.fullmatch(name):
+        return None
+    path = run.path / name
+    return path.read_bytes() if path.is_file() and not path.is_symlink() else None
+
+
+def compared(one: Iterable[Recorded], ident: str) -> dict[str, Any]:
+    """A tape's exchanges beside those of a run. Raises TapeError."""
+    with TapeReader.open(find(ident)) as reader:
+        other = [found for session in reader.sessions() for found in reader.exchanges(session.name)]
+        lines = list(pairs(list(one)[:MOST_CALLS], other[:MOST_CALLS]))
+    same = sum(found["difference"] is None for found in lines)
+    return {"with": line(ident), "lines": lines, "same": same, "different": len(lines) - same}
+
+
+def pairs(one: list[Recorded], other: list[Recorded]) -> Iterator[dict[str, Any]]:
+    """Call by call: an exchange and the one in which the same was asked, in the session of the same name
+    where there is one, else in any: phases and repeats name their sessions differently."""
+    left = {id(found): found for found in other}
+    partners = dict(_paired(one, left, lambda found: (found.session, *_asked(found))))
+    rest = [mine for mine in one if id(mine) not in partners]
+    partners |= dict(_paired(rest, left, _asked))
+    for mine in one:
+        theirs = partners.get(id(mine))
+        difference = "only here" if theirs is None else _difference(mine, theirs)
+        yield {"one": _short(mine), "other": theirs and _short(theirs), "difference": difference}
+    for theirs in left.values():
+        yield {"one": None, "other": _short(theirs), "difference": "only in the other"}
+
+
+def _paired(
+    one: list[Recorded], left: dict[int, Recorded], same: Callable[[Recorded], tuple[Any, ...]]
+) -> Iterator[tuple[int, Recorded]]:
+    """Partners by the id of an exchange; they are taken out of `left`."""
+    waiting: dict[tuple[Any, ...], list[Recorded]] = defaultdict(list)
+    for found in left.values():
+        waiting[same(found)].append(found)
+    for mine in one:
+        found_here = waiting[same(mine)]
+        if found_here:
+            yield id(mine), left.pop(id(found_here.pop(0)))
+
+
+def _asked(recorded: Recorded) -> tuple[Any, ...]:
+    return (recorded.key, recorded.n, recorded.attempt)
+
+
+def _difference(mine: Recorded, theirs: Recorded) -> str | None:
+    got, gotten = mine.delivered, theirs.delivered
+    if mine.ending != theirs.ending:
+        return "another ending"
+    if (got.status if got else None) != (gotten.status if gotten else None):
+        return "another status"
+    if got is not None and gotten is not None and got.body != gotten.body:
+        return "another answer"
+    return None
+
+
+def _short(recorded: Recorded) -> dict[str, Any]:
+    """One exchange in short, with the beginning of its answer."""
+    try:
+        about = content(recorded, transcript(recorded))
+    except TapeError as error:
+        about = {"gist": f"{error.code}"}
+    return {**row(recorded, 0), "gist": about.get("gist", ""), "model": about.get("model")}

@@ -1,0 +1,95 @@
+"""Earlier runs on the page: a report with its matrix and evidence, a comparison, a fork; `--ui` of `run`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e.play.conftest import TALKER, Project, project as project
+from tests.e2e.workbench.accessibility import findings
+from tests.e2e.workbench.test_hold import shots
+
+COMMAND = [sys.executable, "-m", "faultwire"]
+
+
+@contextmanager
+def started(folder: Path, *words: str, ends: bool = False) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A command that prints a link, and the link."""
+    with subprocess.Popen(
+        [*COMMAND, *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as one:
+        try:
+            stream = one.stderr if ends else one.stdout
+            assert stream is not None
+            line = next(text for text in stream if "#token=" in text)
+            yield one, next(word for word in line.split() if "#token=" in word)
+        finally:
+            if one.poll() is None:
+                one.send_signal(signal.SIGTERM)
+                one.communicate(timeout=60)
+
+
+@pytest.fixture
+def played(project: Project) -> Project:
+    """Two runs of one agent, of which the second meets a fault."""
+    assert TALKER.exists()
+    project.write()
+    assert project.run("run", "--quiet").returncode == 0
+    project.run("run", "--quiet", "--chaos-only", "--chaos-profile", "api_outage")
+    return project
+
+
+def test_a_run_is_looked_at_compared_and_forked_from(page: Any, played: Project) -> None:
+    first = played.runs[0].name
+    with started(played.folder, "ui", "last") as (_, link):
+        page.goto(link)
+        page.wait_for_selector("body[data-ready]")
+        page.keyboard.press("r")
+        page.locator("#runs[open] .run").first.wait_for()
+        assert page.locator("#runs .run").count() == 2
+        page.locator(".run", has_text=first).get_by_role("button").click()
+        page.locator("#comparison [role=status]", has_text="the same").wait_for(timeout=30_000)
+        assert [one for one in findings(page) if one.startswith(("serious", "critical"))] == []
+        shots(page, "runs")
+        with page.context.expect_page() as opened:
+            page.locator(".run", has_text=first).get_by_role("link").first.click()
+        report = opened.value
+        report.wait_for_load_state()
+        assert "verdict" in report.inner_text("body")
+        assert report.evaluate("getComputedStyle(document.body).backgroundColor") != "rgba(0, 0, 0, 0)"
+        report.close()
+        page.locator("#runs").get_by_role("button", name="Close").click()
+        page.locator("#list").focus()
+        page.keyboard.press("Enter")
+        page.locator("#forks").click()
+        page.locator("#fork[open]").wait_for()
+        page.locator("#fork-text").fill("It isn't here.")
+        command = page.locator("#fork-command").inner_text()
+        assert "faultwire fork " in command
+        assert """'text="It isn'\\''t here."'""" in command
+        assert [one for one in findings(page) if one.startswith(("serious", "critical"))] == []
+        shots(page, "fork")
+    assert [one for one in page.deeds.messages if "Content Security Policy" in one] == []
+
+
+def test_the_page_stands_beside_a_run_of_a_configuration(page: Any, project: Project) -> None:
+    project.write(
+        agent={
+            "type": "command",
+            "command": ["sh", "-c", 'sleep 3; exec "$0" "$@"', sys.executable, "talker.py", "{prompt}"],
+        }
+    )
+    with started(project.folder, "run", "--ui", ends=True) as (run, link):
+        page.goto(link)
+        page.wait_for_selector("body[data-ready]")
+        page.locator(".space .line").first.wait_for(timeout=60_000)
+        out, err = run.communicate(timeout=120)
+        assert run.returncode == 0, out + err
+    assert os.listdir(project.folder / ".faultwire" / "workbench") == []
