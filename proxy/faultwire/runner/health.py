@@ -73,11 +73,11 @@ class Health:
         if engine is None:
             return Condition(ending=self.ending)
         try:
-            said = engine.ask({"op": "stats"})
+            stats = engine.ask({"op": "stats"})
         except (OSError, ValueError) as error:
             silent = "" if self.ending else str(error) or type(error).__name__
             return Condition(True, self.ending, silent)
-        return Condition(True, self.ending, refusing=said.get("refusing") or "")
+        return Condition(True, self.ending, refusing=stats.get("refusing") or "")
 
 
 class _Server(ThreadingMixIn, HTTPServer):

@@ -18,7 +18,7 @@ SIDECAR = FILES / "kubernetes" / "component" / "sidecar.yaml"
 RESOURCES = [
     SIDECAR,
     FILES / "kubernetes" / "component" / "network_policy.yaml",
-    FILES / "kubernetes" / "example" / "deployment.yaml",
+    FILES / "kubernetes" / "example" / "agent" / "deployment.yaml",
 ]
 
 
@@ -124,7 +124,7 @@ def test_an_unmodified_deployment_gets_its_sidecar() -> None:
     spec = pod(made["Deployment"])
     assert [one["name"] for one in spec["initContainers"]] == ["faultwire-redirect", "faultwire"]
     (agent,) = spec["containers"]
-    before = pod(read(FILES / "kubernetes" / "example" / "deployment.yaml"))["containers"][0]
+    before = pod(read(FILES / "kubernetes" / "example" / "agent" / "deployment.yaml"))["containers"][0]
     assert agent["image"] == before["image"]
     assert [one["name"] for one in agent["env"]][-1:] == ["OPENAI_API_KEY"]
     assert agent["volumeMounts"] == [
