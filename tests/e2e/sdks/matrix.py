@@ -33,8 +33,7 @@ NAMES = (
 )  # fmt: skip
 WAYS = {"variables": (), "netns": ("--capture", "netns")}
 """How the program is captured, and the options for it."""
-LIMIT_S = 600
-"""smolagents waits a minute after each 429, by itself."""
+LIMIT_S = 240
 
 
 class Row(NamedTuple):
@@ -71,7 +70,7 @@ ROWS = {
     "aiohttp 3, defaults": Row("aiohttp-3", "aiohttp", honours=False),
     "urllib3 2, defaults": Row("sdks", "urllib3", honours=False),
     "together 3": Row("sdks", "together"),
-    "smolagents 1, OpenAI": Row("sdks", "smolagents"),
+    "smolagents 1, `retry=False`": Row("sdks", "smolagents"),
     "dspy 3, OpenAI": Row("sdks", "dspy", streams=False),
     "instructor 1, OpenAI": Row("sdks", "instructor"),
     "llama-index 0.14, OpenAI": Row("sdks", "llama-index"),

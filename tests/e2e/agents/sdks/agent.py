@@ -84,7 +84,7 @@ def smolagents():
     from smolagents import OpenAIServerModel
 
     def ask(question, stream):
-        model = OpenAIServerModel(model_id=MODEL, api_key=KEY)
+        model = OpenAIServerModel(model_id=MODEL, api_key=KEY, retry=False)  # else minutes between attempts
         if stream:
             return gathered(model.generate_stream(said(question)), lambda e: e.content, lambda e: None)
         return {"text": model.generate(said(question)).content}
