@@ -28,6 +28,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Capture": (
         "capture",
         "capture_port",
+        "redirected",
         "relay",
         "mock",
         "mock_except",
@@ -36,7 +37,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "allow_no_traffic",
     ),
     "Control": ("control_sessions", "control_share", "control_calls"),
-    "Network": ("listen", "no_auth", "allow_host", "upstream_ca", "client_cert"),
+    "Network": ("listen", "health", "no_auth", "allow_host", "upstream_ca", "client_cert"),
     "Workbench": ("ui", "ui_listen", "ui_cert", "ui_key"),
     "Repeat": ("repeat", "check_determinism", "any_order"),
     "Output": ("format_", "quiet", "help"),

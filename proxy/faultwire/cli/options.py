@@ -101,6 +101,7 @@ class Traffic(ReplayOptions):
         *,
         profile: Profile,
         implicit: tuple[str, Profile, int] | None = None,
+        redirected: int | None = None,
         **about: Any,
     ) -> LaunchSettings:
         """The launch settings; `about` goes into the run's `run.json`. Raises UsageError."""
@@ -132,6 +133,7 @@ class Traffic(ReplayOptions):
             replay=replay_settings(self),
             masks=self.mask,
             implicit=implicit,
+            redirected=redirected,
             about={
                 "profile": profile.name,
                 "profile_path": profile.path,

@@ -23,6 +23,18 @@ DRAIN_S = 5.0
 _ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
 
+def as_address(
+    _context: click.Context, _option: click.Parameter, value: str | None
+) -> tuple[str, int] | None:
+    """`HOST:PORT` as a pair. Called by click. Raises BadParameter."""
+    if value is None:
+        return None
+    host, _, port = value.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise click.BadParameter(f"found `{value}`, expected `HOST:PORT` such as `0.0.0.0:8081`")
+    return host.strip("[]"), int(port)
+
+
 @click.command(
     "proxy", cls=SectionedCommand, short_help="Run the proxy for an agent that is started elsewhere."
 )
@@ -46,9 +58,24 @@ _ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     metavar="N",
     help="Let faults of `faultwire control` fire on this many calls at most.",
 )
+@click.option(
+    "--redirected",
+    type=click.IntRange(1, 65535),
+    metavar="PORT",
+    help="Also take connections that a packet filter redirects to this port of loopback (Linux), from every "
+    "process, without a token.",
+)
+@click.option(
+    "--health",
+    callback=as_address,
+    metavar="HOST:PORT",
+    help="Answer /healthz and /readyz here, for whoever supervises the proxy.",
+)
 @format_option
 def proxy(
     format_: str,
+    redirected: int | None,
+    health: tuple[str, int] | None,
     control_sessions: int | None,
     control_share: float | None,
     control_calls: int | None,
@@ -67,20 +94,28 @@ def proxy(
     from faultwire.cli.replay_options import import_findings, print_replay
     from faultwire.errors import FaultError
     from faultwire.mitm.settings import RadiusSettings
+    from faultwire.runner.health import serving
     from faultwire.runner.launch import start_run
 
     traffic = Traffic(**options)
     profile = traffic.load()
-    settings = traffic.launch("proxy", profile=profile, implicit=(SESSION, profile, traffic.seed))
+    implicit = (SESSION, profile, traffic.seed)
+    settings = traffic.launch("proxy", profile=profile, implicit=implicit, redirected=redirected)
     radius = RadiusSettings(sessions=control_sessions, share=control_share, calls=control_calls)
-    with start_run(replace(settings, radius=radius)) as run, ui.beside(run):
+    with (
+        serving(health) as probed,
+        start_run(replace(settings, radius=radius)) as run,
+        ui.beside(run),
+    ):
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING | {signal.SIGCHLD})
         _announce(run, format_)
         say(header(run, profile, traffic))
         for line in _who_may_use_it(run, traffic):
             say(line)
         say("ready")
+        probed.started(run.engine.control)
         ended_by = _wait_for_signal(run)
+        probed.ending = True
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         _let_end(run)
         closed = run.close_session(SESSION)

@@ -180,7 +180,8 @@ class NamespaceSettings(Frozen):
     """A network namespace in which every address is ours, for the processes of one session. Descriptors that
     the engine inherits: `listeners` (TCP), `dns` (UDP, or TCP listeners) and `refusals` (packet sockets).
 
-    What goes to `relays` (`host:port`, or with `*`) is passed on unread.
+    What goes to `relays` (`host:port`, or with `*`) is passed on unread. With `redirected` the namespace is
+    not ours: a packet filter sends connections to this port of loopback, and knows where they were to go.
     """
 
     session: str
@@ -189,6 +190,7 @@ class NamespaceSettings(Frozen):
     refusals: tuple[int, ...] = ()
     relays: tuple[str, ...] = ()
     ipv6: bool = True
+    redirected: int | None = None
 
     @property
     def descriptors(self) -> tuple[int, ...]:

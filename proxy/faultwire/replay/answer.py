@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
-from faultwire.events import Delivery, header
+from faultwire.events import Delivery, Goaway, header
+from faultwire.faults.connection._frames import CODES
 from faultwire.tape.redact.content_coding import Opaque, pack, unpack
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ class Answer:
     ends: Ends
     ended_ns: int
     messages: tuple[Message, ...] = ()
+    goaway: Goaway | None = None
+    """What a fault had told a client of HTTP/2 before it ..."""
+    code: int | None = None
+    """... and the code with which a fault had reset its stream."""
 
     @property
     def size(self) -> int:
@@ -57,12 +62,34 @@ def answer_of(recorded: Recorded, rebinder: Rebinder | None = None, *, upstream:
     if recorded.ending == "upstream_aborted" and recorded.upstream is None and found is not None:
         ends = "complete"  # a whole answer of ours reported that nobody answered
     ended_ns = int(recorded.duration_ms * 1e6)
+    frames = {} if upstream else _frames(recorded)
     if found is None:
         lost: Ends = "aborted" if ends == "complete" else ends
-        return Answer(0, "", (), (), (), lost, ended_ns)
+        return Answer(0, "", (), (), (), lost, ended_ns, **frames)
     chunks = _chunks(found, rebinder)
     about = (found.status, found.reason, found.headers, chunks, found.trailers)
-    return Answer(*about, ends, ended_ns, recorded.messages)
+    return Answer(*about, ends, ended_ns, recorded.messages, **frames)
+
+
+class _Frames(TypedDict, total=False):
+    goaway: Goaway | None
+    code: int | None
+
+
+def _frames(recorded: Recorded) -> _Frames:
+    """What faults said in frames, by the ledger: frames themselves are not on a tape."""
+    found: _Frames = {}
+    for line in recorded.faults:
+        name = line.settings.get("code")
+        code = next((number for known, number in CODES.items() if known == name), None)
+        if line.outcome == "fired" and line.fault == "rst_stream":
+            found["code"] = code
+        elif line.outcome == "fired" and line.fault == "goaway":
+            answered = line.settings.get("answered") is True
+            found["goaway"] = Goaway(code or CODES["NO_ERROR"], answered)
+            if not answered:
+                found["code"] = CODES["REFUSED_STREAM"]
+    return found
 
 
 def with_answer(recorded: Recorded, given: GivenAnswer) -> Recorded:

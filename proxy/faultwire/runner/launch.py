@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from faultwire.capture.bundle import write_trust
 from faultwire.dice import token
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.mitm.engine.client import StartingEngine
-from faultwire.mitm.settings import EngineSettings, RadiusSettings, SessionSettings
+from faultwire.mitm.settings import EngineSettings, NamespaceSettings, RadiusSettings, SessionSettings
 from faultwire.profile.load import dump
 from faultwire.runner import closed_tape, namespaced
 from faultwire.runner.folder import RunFolder, private_dir
@@ -105,7 +106,7 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
     routed = plan(os.environ, settings.reverse, providers=settings.base_urls, mock=settings.mock)
     wanted = settings.namespace
     space = namespaced.started(wanted, settings.allow_hosts, os.environ, stack) if wanted else None
-    inside = namespaced.engine_settings(space, wanted) if space and wanted else None
+    inside = namespaced.engine_settings(space, wanted) if space and wanted else redirected(settings)
     # Its imports take longer than the mock's whole start, and need no settings.
     starting = stack.enter_context(
         StartingEngine(folder.path.absolute(), inside.descriptors if inside is not None else ())
@@ -151,6 +152,28 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
         run.unfurnished = namespaced.furnish(space, wanted, trust, folder.path, os.environ)
     stack.callback(run.histories.close)
     return run
+
+
+def redirected(settings: LaunchSettings) -> NamespaceSettings | None:
+    """What the engine takes of connections that are redirected to it, if any are. Raises UsageError."""
+    if settings.redirected is None or settings.implicit is None:
+        return None
+    if sys.platform != "linux":
+        raise UsageError(
+            f"found `--redirected` on `{sys.platform}`, expected Linux",
+            code="usage.redirected",
+            hint="where a connection was meant to go is asked of Linux's packet filter",
+        )
+    name = settings.implicit[0]
+    return NamespaceSettings(session=name, listeners=(), redirected=settings.redirected, ipv6=_has_ipv6())
+
+
+def _has_ipv6() -> bool:
+    """Has loopback its IPv6 address? It may be turned off."""
+    try:
+        return "lo" in Path("/proc/net/if_inet6").read_text(encoding="ascii").split()
+    except OSError:
+        return False
 
 
 def _start_mock(script: Path | None, folder: RunFolder, stack: ExitStack) -> dict[str, str]:

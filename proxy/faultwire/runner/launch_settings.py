@@ -53,6 +53,8 @@ class LaunchSettings:
     frozen: FrozenClock | None = None
     namespace: NamespaceOptions | None = None
     """A network namespace for the command, where it is to have one."""
+    redirected: int | None = None
+    """A port of loopback to which a packet filter redirects connections."""
     radius: RadiusSettings | None = None
     """What runtime control may touch at most."""
     environ: Mapping[str, str] | None = None

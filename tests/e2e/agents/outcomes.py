@@ -114,6 +114,8 @@ OWN = {
     "a first word, the error is a part of the stream, and the finish is `error`.",
 }
 """What looks odd and is so without us as well."""
+OTHERS = "## By variables and in a namespace"
+"""The heading from which on the page is another command's."""
 SAME = "<br>"
 """Stands between SDKs that share a row."""
 Cells = dict[str, dict[str, tuple[str, str]]]
@@ -218,10 +220,16 @@ def document(cells: Cells) -> str:
     )
 
 
+def rest(text: str) -> str:
+    """What stands on the page and is written by `tests.e2e.sdks.page`."""
+    _, heading, behind = text.partition(OTHERS)
+    return f"\n{heading}{behind}" if heading else ""
+
+
 def read(text: str) -> Cells:
     """The cells of a page."""
     cells: Cells = {}
-    for which, part in enumerate(text.partition("## Streams")[::2]):
+    for which, part in enumerate(text.partition(OTHERS)[0].partition("## Streams")[::2]):
         rows = [line.strip("|").split("|") for line in part.splitlines() if line.startswith("|")]
         head: list[str] = []
         for row in ([cell.strip() for cell in row] for row in rows):
@@ -247,7 +255,7 @@ def main() -> None:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             found = pool.map(partial(run, ROWS[name]), FAULTS)
             cells[name] = dict(zip(FAULTS, found, strict=True))
-        DOC.write_text(document(cells))
+        DOC.write_text(document(cells) + rest(DOC.read_text() if DOC.exists() else ""))
         print(name, flush=True)
 
 

@@ -8,7 +8,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -100,16 +101,30 @@ def shared() -> Iterator[Path]:
 @pytest.fixture(params=["root", "nobody"])
 def outside(request: pytest.FixtureRequest, shared: Path) -> Iterator[Outside]:
     """The same as root, and as a user with no rights at all."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root, to count packets outside and to become a user without rights")
-    if not all(map(shutil.which, ("ip", "unshare", "nsenter", "setpriv"))):
-        pytest.skip("needs `ip`, `unshare`, `nsenter` and `setpriv`")
     user = NOBODY if request.param == "nobody" else 0
+    try:
+        with network(shared, list(map(name_of, ALL)), user) as made:
+            yield made
+    except Unable as reason:
+        pytest.skip(str(reason))
+
+
+class Unable(Exception):
+    """No such network can be made here; says why."""
+
+
+@contextmanager
+def network(shared: Path, names: Sequence[str], user: int = 0) -> Iterator[Outside]:
+    """A network in which `names` lead to the one address outside. Work is done in a folder in `shared`."""
+    if os.geteuid() != 0:
+        raise Unable("needs root, to count packets outside and to become a user without rights")
+    if not all(map(shutil.which, ("ip", "unshare", "nsenter", "setpriv"))):
+        raise Unable("needs `ip`, `unshare`, `nsenter` and `setpriv`")
     work = shared / "work"
     work.mkdir()
     os.chown(work, user, user)
     hosts = shared / "hosts"
-    hosts.write_text(f"127.0.0.1 localhost\n::1 localhost\n{FAR} {' '.join(map(name_of, ALL))}\n")
+    hosts.write_text(f"127.0.0.1 localhost\n::1 localhost\n{FAR} {' '.join(names)}\n")
     hosts.chmod(0o644)
     holder = subprocess.Popen(
         ["unshare", "--net", "--mount", sys.executable, str(HERE / "outside.py")],
@@ -119,9 +134,9 @@ def outside(request: pytest.FixtureRequest, shared: Path) -> Iterator[Outside]:
     try:
         assert holder.stdout is not None
         if holder.stdout.readline() != b"ready\n":
-            pytest.skip("no network namespace can be made here, even by root")
+            raise Unable("no network namespace can be made here, even by root")
         if user and not userns(Outside(holder, work, user)):
-            pytest.skip("this system lets no user without rights make a user namespace")
+            raise Unable("this system lets no user without rights make a user namespace")
         yield Outside(holder, work, user)
     finally:
         assert holder.stdin is not None

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from faultwire.events import Headers, Message, Recorded, Request
+from faultwire.events import FaultFired, Goaway, Headers, Message, Recorded, Request
 from faultwire.history import Delivery
 from faultwire.replay.answer import Answer, answer_of
 from faultwire.replay.mask import Masks
@@ -130,3 +130,34 @@ def test_a_packed_answer_without_such_a_value_keeps_its_bytes() -> None:
     found = pieces(two, rebinder=made, coding="gzip, gzip")
     assert gzip.decompress(gzip.decompress(found[0][0])) == OTHER.encode()
     assert pieces(b"", rebinder=made, coding="gzip") == ()
+
+
+def line(fault: str, outcome: Any = "fired", **settings: Any) -> FaultFired:
+    return FaultFired(fault, fault, "connection", outcome, "", "k", 1, 1, settings=settings)
+
+
+@pytest.mark.parametrize(
+    ("said", "goaway", "code"),
+    [
+        (line("rst_stream", code="CANCEL"), None, 8),
+        (line("rst_stream", code="NO_ERROR"), None, 0),
+        (line("goaway", code="ENHANCE_YOUR_CALM", answered=False), Goaway(11, False), 7),
+        (line("goaway", code="NO_ERROR", answered=True), Goaway(0, True), None),
+        (line("goaway"), Goaway(0, False), 7),
+        (line("rst_stream", "no_effect", code="CANCEL"), None, None),
+        (line("goaway", "inapplicable"), None, None),
+        (line("reset", code="CANCEL"), None, None),
+        (line("rst_stream", code=["CANCEL"]), None, None),
+        (line("rst_stream", code="ANOTHER"), None, None),
+    ],
+    ids=lambda one: f"{one.fault} {one.outcome} {one.settings}" if isinstance(one, FaultFired) else "",
+)
+def test_frames_that_a_fault_sent_are_in_the_ledger(
+    said: FaultFired, goaway: Goaway | None, code: int | None
+) -> None:
+    """A tape may be anybody's: a code that there is not is none."""
+    for delivered in (response(b"down", (4, 7)), None):
+        found = answer_of(recorded(faults=(said,), ending="reset", delivered=delivered))
+        assert (found.goaway, found.code) == (goaway, code)
+    found = answer_of(recorded(faults=(said,), ending="reset"), upstream=True)
+    assert (found.goaway, found.code) == (None, None), "the server had said no such thing"

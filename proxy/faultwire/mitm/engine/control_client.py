@@ -31,9 +31,9 @@ class ControlClient:
         self._closed = False
 
     @classmethod
-    def at(cls, path: Path) -> ControlClient:
-        """To whoever listens at this path."""
-        return cls(lambda: _connected(str(path)))
+    def at(cls, path: Path, limit_s: float = REPLY_TIMEOUT_S) -> ControlClient:
+        """To whoever listens at this path, and answers within the limit."""
+        return cls(lambda: _connected(str(path), limit_s))
 
     def ask(self, message: dict[str, Any]) -> dict[str, Any]:
         """What the other side answers. Raises OSError where it does not."""
@@ -62,10 +62,10 @@ class ControlClient:
                 self._idle.pop().close()
 
 
-def _connected(path: str) -> socket.socket:
+def _connected(path: str, limit_s: float) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        connection.settimeout(REPLY_TIMEOUT_S)
+        connection.settimeout(limit_s)
         connection.connect(path)
     except BaseException:
         connection.close()

@@ -27,7 +27,7 @@ from faultwire.mitm.engine.accept import Acceptor
 from faultwire.mitm.engine.configured_gateway import gateway_of
 from faultwire.mitm.engine.event_loop import GuardedLoop
 from faultwire.mitm.engine.listeners import listen
-from faultwire.mitm.engine.tape import open_tape
+from faultwire.mitm.engine.tape import open_tape, refusing
 from faultwire.mitm.flow import replay, request_balance
 from faultwire.mitm.flow.addon import FaultwireAddon
 from faultwire.mitm.network import ca, upstream_trust
@@ -267,6 +267,7 @@ class Engine:
         return {
             "sessions": [session.name for session in self.gateway.sessions],
             "live": self.gateway.live,
+            "refusing": refusing(self.tape),
             "connections": len(self.proxyserver.connections),
             **stats.counted(),
             "voids": {

@@ -13,7 +13,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from faultwire._core import glob_match
+from faultwire.mitm.engine.listeners import listen
 from faultwire.mitm.network import dns, refused_packets
+from faultwire.mitm.network.original_destination import original_destination
 
 if TYPE_CHECKING:
     from faultwire.mitm.engine.accept import Acceptor
@@ -29,6 +31,7 @@ PACKET = 256
 AT_ONCE = 1000
 """Packets that are read before others have their turn."""
 DNS_IDLE_S = 30.0
+LOOPBACK = ("127.0.0.1", "::1")
 
 
 class Namespace:
@@ -51,6 +54,11 @@ class Namespace:
         for fd in self._settings.listeners:
             sock = _taken(fd)
             self._servers.append(await asyncio.start_server(self._accept, sock=sock, backlog=512))
+        if self._settings.redirected is not None:
+            for host in LOOPBACK if self._settings.ipv6 else LOOPBACK[:1]:
+                server = await listen(host, self._settings.redirected, self._accept)
+                self._servers.append(server)
+                await server.start_serving()
         for fd in self._settings.dns:
             sock = _taken(fd)
             if sock.type == socket.SOCK_STREAM:
@@ -80,10 +88,12 @@ class Namespace:
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         session = self._owner()
-        if session is None:
+        sock = writer.get_extra_info("socket")
+        place = original_destination(sock) if self._settings.redirected else sock.getsockname()
+        if session is None or place is None:
             writer.transport.abort()
             return
-        address, port = writer.get_extra_info("sockname")[:2]
+        address, port = place[:2]
         meant = (session, self.host(address), port)
         serve = self._acceptor.relay if self._relays(meant[1], port) else self._acceptor.serve
         await serve(reader, writer, meant)

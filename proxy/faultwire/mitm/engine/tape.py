@@ -35,3 +35,8 @@ def open_tape(settings: EngineSettings) -> TapeWriter | None:
         policy=Policy(settings.record_policy, settings.on_tape_failure),
         rules=read_rules(section),
     )
+
+
+def refusing(tape: TapeWriter | None) -> str:
+    """Why calls are refused, since they cannot be recorded; empty where they are not."""
+    return "" if tape is None or tape.failed is None or tape.policy.passes else tape.failed

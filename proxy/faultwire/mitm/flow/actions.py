@@ -90,11 +90,16 @@ class ActionExecutor:
         if isinstance(action, Wait):
             return (yield from self.wait(action.seconds))
         if isinstance(action, Goaway):
-            leaving = compat.Leaving(self.state.stream_id, action.code, action.answered)
-            yield SendHttp(leaving, self.state.context.client)
+            yield from self.leave(action)
             return False
         yield from self._end(action)
         return True
+
+    def leave(self, action: Goaway) -> Commands:
+        """Say that the client's connection takes no more calls, where it can be said."""
+        if self.state.flow.request.is_http2:
+            leaving = compat.Leaving(self.state.stream_id, action.code, action.answered)
+            yield SendHttp(leaving, self.state.context.client)
 
     def wait(self, seconds: float | None) -> Ended:
         """Let time pass, or the client leave; True in the second case (its error event is queued)."""

@@ -71,6 +71,8 @@ class ReplaySource:
     def _repeat(self, answer: Answer, pacing: Pacing) -> Commands:
         """Say the recorded answer again, as mitmproxy would report it of a server."""
         state = self.state
+        if answer.goaway is not None:
+            yield from self.executor.leave(answer.goaway)
         for at_ns, event in replayed_events(answer, state.stream_id, state.flow.request):
             seconds = pacing.seconds(at_ns)
             if seconds and (yield from self.executor.wait(seconds)):
@@ -81,7 +83,7 @@ class ReplaySource:
         if answer.ends == "cut" and not state.nobody_asks:
             yield from self.writer.hang_up("cut", None)
         elif answer.ends == "reset" and not state.nobody_asks:
-            yield from self.executor.reset()
+            yield from self.executor.reset(answer.code)
 
     def websocket(self) -> ReplayWebSocket | None:
         """The messages that follow the answer, where the tape gave it."""
