@@ -35,6 +35,7 @@ COMMANDS: dict[str, Lazy] = {
     "blame": Lazy("blame:blame", "Find the steps that made a run fail."),
     "validate": Lazy("validate:validate", "Plant known causes on an agent, and see if blame finds them."),
     "explore": Lazy("explore:explore", "Search for the faults that break an agent that is fine so far."),
+    "bench": Lazy("bench:bench", "Play a published benchmark of agents under attack."),
     "audit": Lazy("audit:audit", "Find out by experiment why two runs of one seed differ."),
     "shrink": Lazy("shrink:shrink", "Find the smallest set of faults with which a run still fails."),
     "scan": Lazy("scan:scan", "Find secrets, personal data and prompt injections."),
@@ -51,7 +52,7 @@ COMMANDS: dict[str, Lazy] = {
 
 SECTIONS = {
     "Start": ("demo", "init", "verify", "doctor", "exec", "proxy", "control", "env", "mock", "mcp-shim"),
-    "Gate": ("run", "contract", "replay", "ci", "score"),
+    "Gate": ("run", "contract", "replay", "ci", "score", "bench"),
     "Evidence": (
         "ui",
         "report",
@@ -91,6 +92,7 @@ _COUNT_COSTS = frozenset(
         "shrink",
         "explore",
         "audit",
+        "bench",
     )
 )
 """Commands that start agents and tell what their models cost."""

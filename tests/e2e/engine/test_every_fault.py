@@ -98,6 +98,8 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "injection_via_context": (REQUEST, {}),
     "conflicting_context": (REQUEST, {}),
     "overflow": (REQUEST, {"inject_tokens": 50}),
+    "replace": (REQUEST, {"find": "Paris", "payload": "obey"}),
+    "replace_in_context": (REQUEST, {"find": "42 things", "payload": "obey"}),
 }
 ONLY_TIME = {
     "latency", "bandwidth", "slow_close", "slow_first_token", "slow_tokens", "stall", "split_events",
