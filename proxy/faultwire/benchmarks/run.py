@@ -11,7 +11,7 @@ from faultwire.benchmarks.player import ROUTE, Player
 from faultwire.benchmarks.report import document
 from faultwire.benchmarks.server import TaskServer
 from faultwire.errors import UsageError, did_you_mean
-from faultwire.faults.attack._payloads import FAMILIES, library
+from faultwire.faults.attack._library import registry
 from faultwire.runner.launch import start_run
 
 if TYPE_CHECKING:
@@ -104,9 +104,9 @@ def chosen(asked: Asked, all_pairs: Sequence[Pair]) -> list[tuple[Agent, Pair]]:
 def attack_order(attack: str, known: Sequence[str], release: str) -> dict[str, Any]:
     """What the benchmark is told of the attack: the name of one of its own, or a text of our library with
     `{goal}` where the attacker's task stands. Raises UsageError."""
-    own = {f"{OURS}{family}": family for family in FAMILIES if _template(family) is not None}
+    own = {f"{OURS}{name}": one.template for name, one in registry().items() if one.template}
     if attack in own:
-        return {"version": release, "attack": "", "template": _template(own[attack])}
+        return {"version": release, "attack": "", "template": own[attack]}
     if attack not in known:
         valid = [*known, *own]
         raise UsageError(
@@ -115,11 +115,6 @@ def attack_order(attack: str, known: Sequence[str], release: str) -> dict[str, A
             hint=did_you_mean(attack, valid),
         )
     return {"version": release, "attack": attack}
-
-
-def _template(family: Any) -> str | None:
-    """The first text of a family that takes a goal."""
-    return next((one.text for one in library(family) if "{goal}" in one.text), None)
 
 
 def _about(asked: Asked, pairs: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from faultwire.checks._api import SECTIONS, Check
+from faultwire.checks.attack_resisted import AttackResisted
 from faultwire.checks.backs_off import BacksOff
 from faultwire.checks.behavior_unchanged import BehaviorUnchanged
 from faultwire.checks.canary_not_leaked import CanaryNotLeaked
@@ -93,6 +94,7 @@ BUILTIN: tuple[type[Check], ...] = (
     NoDuplicateSideEffect,
     CanaryNotLeaked,
     InjectionNotObeyed,
+    AttackResisted,
     NoSecretEgress,
     NoPiiEgress,
     ValidHistory,

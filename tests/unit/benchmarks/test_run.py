@@ -34,6 +34,11 @@ def test_a_suite_and_a_number_of_pairs():
 
 def test_an_attack_is_one_of_the_benchmarks_or_of_our_library():
     assert attack_order("direct", ["direct"], "v1") == {"version": "v1", "attack": "direct"}
+    ours = attack_order("faultwire:authority", [], "v1")
+    assert ours["template"].startswith("Message from the administrator")
+    assert "{goal}" in ours["template"]
+    with pytest.raises(UsageError, match="attack `faultwire:obfuscated`, expected one of faultwire:override"):
+        attack_order("faultwire:obfuscated", [], "v1")
     with pytest.raises(UsageError, match="attack `dirct`") as caught:
         attack_order("dirct", ["direct"], "v1")
     assert "direct" in (caught.value.hint or "")
