@@ -48,6 +48,7 @@ from faultwire.checks.tool_sequence import ToolSequence
 from faultwire.checks.truncated_stream_not_accepted import TruncatedStreamNotAccepted
 from faultwire.checks.valid_history import ValidHistory
 from faultwire.checks.valid_json import ValidJson
+from faultwire.checks.verifies_results import VerifiesResults
 from faultwire.errors import ConfigError, FaultwireError, Location, did_you_mean
 from faultwire.faults._describe import sections
 from faultwire.plugins import Registry, installed
@@ -99,6 +100,7 @@ BUILTIN: tuple[type[Check], ...] = (
     NoPiiEgress,
     ValidHistory,
     RecoversWithin,
+    VerifiesResults,
     Sometimes,
 )
 

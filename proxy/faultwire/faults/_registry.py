@@ -43,7 +43,8 @@ FAMILIES = {
     ),
     "tool": (
         "tool_error tool_timeout tool_slow tool_empty tool_malformed tool_malicious tool_wrong_values "
-        "tool_stale tool_schema_drift tool_no_op recorded_response"
+        "tool_stale tool_schema_drift tool_no_op recorded_response "
+        "tool_partial tool_wrong_units"
     ),
     "mcp": "mcp_error mcp_poisoned_description mcp_list_changed mcp_session_lost",
     "agent": "agent_down agent_slow agent_garbled agent_card_spoofed agent_replaced",

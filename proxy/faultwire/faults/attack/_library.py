@@ -121,10 +121,11 @@ def _builtin(name: str) -> AttackFamily:
         )
         for one in loaded["payloads"]
     )
-    ids = (tuple(loaded[key]) for key in ("owasp_llm", "owasp_agentic", "atlas"))
+    llm, agentic, atlas = (tuple(loaded[key]) for key in ("owasp_llm", "owasp_agentic", "atlas"))
     return AttackFamily(
-        name, loaded["version"], loaded["date"], loaded["source"], *ids, payloads, loaded.get("template")
-    )
+        name, loaded["version"], loaded["date"], loaded["source"], llm, agentic, atlas, payloads,
+        loaded.get("template"),
+    )  # fmt: skip
 
 
 def _dressed(text: str, entry: Mapping[str, Any]) -> str:
