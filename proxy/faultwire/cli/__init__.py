@@ -29,6 +29,7 @@ COMMANDS: dict[str, Lazy] = {
     "ci": Lazy("ci:ci", "Run every configured phase once: one score for the gate."),
     "score": Lazy("score:score", "Print one number: the score of a new run or of an earlier one."),
     "report": Lazy("report:report", "Show the report of an earlier run, or write it in another format."),
+    "redteam": Lazy("redteam:redteam", "Report what the attacks of earlier runs achieved."),
     "runs": Lazy("runs:runs", "List earlier runs."),
     "tape": Lazy("tape:tape", "List, show, verify, seal, export and import tapes."),
     "fork": Lazy("fork:fork", "Replay a tape up to one exchange, change its answer, and continue."),
@@ -56,6 +57,7 @@ SECTIONS = {
     "Evidence": (
         "ui",
         "report",
+        "redteam",
         "runs",
         "tape",
         "fork",

@@ -74,3 +74,10 @@ def test_one_that_is_wrong_is_an_error_with_its_package(name, attribute, why):
 def test_a_name_that_is_taken_is_refused():
     with pytest.raises(FaultError, match="a name of its own"):
         collect([entry(), entry()])
+
+
+def test_the_page_has_the_table_of_the_code():
+    from pathlib import Path
+
+    page = (Path(__file__).parents[3] / "docs" / "howto" / "attack.md").read_text()
+    assert f"-->\n{_library.table()}\n<!-- end -->" in page

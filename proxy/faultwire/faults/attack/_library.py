@@ -141,3 +141,20 @@ def _dressed(text: str, entry: Mapping[str, Any]) -> str:
         turns = (entry["shot"].replace("{n}", f"A{at:03}") for at in range(SHOTS))
         return " ".join([*turns, text])
     return text
+
+
+def table() -> str:
+    """The built-in families as a table in Markdown."""
+    rows = [
+        "| family | texts | shown by | described in | OWASP LLM, Agentic | ATLAS |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name in BUILTIN:
+        family = _builtin(name)
+        shown = ", ".join(dict.fromkeys(one.shows for one in family.payloads))
+        ids = ", ".join((*family.owasp_llm, *family.owasp_agentic))
+        source = f"{family.source} ({family.date})"
+        rows.append(
+            f"| `{name}` | {len(family.payloads)} | {shown} | {source} | {ids} | {', '.join(family.atlas)} |"
+        )
+    return "\n".join(rows)
