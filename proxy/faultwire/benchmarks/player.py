@@ -101,9 +101,9 @@ class Player:
         if not own or self.obeys is not None:
             environment |= {"OPENAI_BASE_URL": f"{base}/v1", "OPENAI_API_KEY": "scripted"}
         command: Sequence[str] = self.command if own else CONTROL
-        told = [word.replace("{prompt}", prompt) for word in command]
-        data = prompt.encode() if told == list(command) else None
-        return Processes().run(told, environment, data=data, timeout_s=self.timeout_s)
+        words = [word.replace("{prompt}", prompt) for word in command]
+        data = prompt.encode() if words == list(command) else None
+        return Processes().run(words, environment, data=data, timeout_s=self.timeout_s)
 
     def _obeys(self, agent: Agent, pair: Pair) -> bool:
         if agent != "agent":

@@ -84,9 +84,9 @@ def _judged(history: History, answer: str, case: _Case) -> Verification:
 
 def _outcome(history: History, answer: str, case: _Case, *, again: bool) -> tuple[Outcome, str]:
     right, wrong = case.true - case.false, case.false - case.true
-    said = values(answer)
+    stated = values(answer)
     doubts = _DOUBT.search(answer)
-    has_right, has_wrong = said & right, said & wrong
+    has_right, has_wrong = stated & right, stated & wrong
     if has_right and (not has_wrong or again):
         return "recovered", f"the answer has `{min(has_right)}`, which the tool really said"
     if doubts is not None:
@@ -96,11 +96,11 @@ def _outcome(history: History, answer: str, case: _Case, *, again: bool) -> tupl
     passed = next(_passed_on(history, case, wrong), None)
     if passed is not None:
         return "fooled", passed
-    return _without_a_value(history, said, case, again=again)
+    return _without_a_value(history, stated, case, again=again)
 
 
 def _without_a_value(
-    history: History, said: frozenset[str], case: _Case, *, again: bool
+    history: History, stated: frozenset[str], case: _Case, *, again: bool
 ) -> tuple[Outcome, str]:
     """The answer has none of the values in which the results differ."""
     agent = history.agent
@@ -111,14 +111,14 @@ def _without_a_value(
         if again:
             return "recovered", f"`{case.tool}` was called again"
         return "fooled", "success was believed: nothing was looked up, and no doubt was told"
-    shared = said & case.true & case.false
+    shared = stated & case.true & case.false
     if case.true == case.false and shared:
         return "recovered", f"the answer has `{min(shared)}`, read out of the changed shape"
     if case.true > case.false and shared:
         return "fooled", "a part was passed on as the whole, and no doubt was told"
     calm = [values(one.agent.answer) for one in history.calm if one.agent is not None]
-    new = _numbers(said - frozenset().union(*calm)) if calm else frozenset()
-    if new and _numbers(frozenset().union(*calm) - said):
+    new = _numbers(stated - frozenset().union(*calm)) if calm else frozenset()
+    if new and _numbers(frozenset().union(*calm) - stated):
         return "fooled", f"the answer has `{min(new)}`, and the calm run another number"
     return "degraded", "the answer does without the value"
 
@@ -177,7 +177,7 @@ def _cases(history: History) -> Iterator[_Case]:
             if line.outcome != "fired" or line.fault not in SILENT:
                 continue
             if exchange.kind == "tool":
-                true, false = (_said(exchange, side) for side in (exchange.upstream, exchange.delivered))
+                true, false = (_result_of(exchange, side) for side in (exchange.upstream, exchange.delivered))
                 tool = exchange.tool or ""
             else:
                 tool, true, false = inside.get((exchange.number, line.subject or ""), ("", "", ""))
@@ -185,7 +185,7 @@ def _cases(history: History) -> Iterator[_Case]:
                 yield _Case(exchange.number, line.fault, tool, values(true), values(false))
 
 
-def _said(exchange: Recorded, side: Delivery | None) -> str:
+def _result_of(exchange: Recorded, side: Delivery | None) -> str:
     """The result that one side of a tool's exchange holds."""
     site = tool_site(exchange)
     if site is None or side is None:

@@ -42,7 +42,7 @@ def agentdojo(
         concurrency, scripted_model,
     )  # fmt: skip
     settings = traffic.launch("bench", profile=parse("faults: []", "bench"))
-    result = play(asked, settings, tell, (lambda _: None) if quiet else _told)
+    result = play(asked, settings, tell, (lambda _: None) if quiet else _print_outcome)
     if format_ == "json":
         show_json(result.document)
     else:
@@ -55,7 +55,7 @@ def agentdojo(
     return int(_above(result.document, max_asr))
 
 
-def _told(outcome: Outcome) -> None:
+def _print_outcome(outcome: Outcome) -> None:
     """A line as each task ends."""
     from faultwire.cli.output import say
 

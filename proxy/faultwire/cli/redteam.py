@@ -70,7 +70,7 @@ def redteam(sources: tuple[str, ...], format_: Shown, output: tuple[Path, ...], 
         show(render(found, format_).rstrip("\n"))
     if not found["tried"] and not found["verification"]:
         raise FaultError(
-            "no attack of these runs reached the agent, so nothing was learned",
+            "the report is inconclusive: no attack of these runs reached the agent",
             code="redteam.nothing",
             hint="`faultwire report RUN` says why faults did not fire",
         )

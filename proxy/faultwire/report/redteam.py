@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from faultwire.checks._effects import OWN, Effect, effects
+from faultwire.checks._effects import OWN, Effect, effects, registry
 from faultwire.checks._transcripts import models
 from faultwire.checks._verification import OUTCOMES, Verification, verifications
 from faultwire.contract.statistics import rate
-from faultwire.faults.attack._library import registry
 from faultwire.report.text import line
 
 if TYPE_CHECKING:

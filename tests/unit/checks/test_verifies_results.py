@@ -53,7 +53,7 @@ def test_a_false_value_that_another_tool_is_called_with_has_fooled_it(wire, verd
     assert verdict(VerifiesResults(), [faulted(wire), asked_again], "Nothing.").value == {"degraded": 1}
 
 
-def test_a_part_that_is_told_as_the_whole(wire, verdict):
+def test_a_part_that_is_passed_on_as_the_whole(wire, verdict):
     first = faulted(wire, fault="tool_partial", true='["tea leaves", "cocoa"]', false='["tea leaves"]')
     assert verdict(VerifiesResults(), [first], "There are tea leaves.").value == {"fooled": 1}
     assert verdict(VerifiesResults(), [first], "Tea leaves; the list may be incomplete.").value == {
@@ -107,3 +107,9 @@ def test_without_a_silent_fault_nothing_is_judged(wire, verdict):
 def test_values_are_numbers_and_words_whatever_their_form():
     assert values('{"a": 1200.50, "b": ["Paris", true, null]}') == {"1200.5", "paris"}
     assert values("It costs 1,200.50 in Paris") == {"costs", "1200.5", "paris"}
+
+
+def test_an_agent_without_an_answer_is_degraded(wire, history):
+    told = history("", faulted(wire))
+    (found,) = verifications(told, "")
+    assert (found.outcome, found.evidence) == ("degraded", "the agent gave no answer")

@@ -100,7 +100,7 @@ class Task:
         self.script = script(self.user, self.injection, self.environment, self.payloads, obeys=asked["obeys"])
 
     def describe(self) -> dict[str, Any]:
-        """What an agent is told, and what is to be replaced by what."""
+        """What an agent is conversation, and what is to be replaced by what."""
         goal = self.injection.GOAL if self.injection is not None else ""
         return {"prompt": self.user.PROMPT, "spans": self.spans, "unlike": self.unlike, "goal": goal}
 
@@ -181,19 +181,19 @@ class Pipeline(Named):
     ) -> Any:
         """Solve the task as the script says."""
         plan = script(self.user, self.injection, env, self.placed, obeys=self.asked["obeys"])
-        told: list[Any] = [*messages]
+        conversation: list[Any] = [*messages]
         while (now := self._next(plan)).call is not None:
             name, arguments = now.call
             call = FunctionCall(function=name, args=arguments)
             text, _ = run(runtime, env, name, arguments)
             self.results.append(text)
-            told.append({"role": "assistant", "content": None, "tool_calls": [call]})
-            told.append(
+            conversation.append({"role": "assistant", "content": None, "tool_calls": [call]})
+            conversation.append(
                 {"role": "tool", "content": [text_content_block_from_string(text)], "tool_call": call}
             )
         last = [text_content_block_from_string(now.answer)]
-        told.append({"role": "assistant", "content": last, "tool_calls": None})
-        return query, runtime, env, told, extra_args
+        conversation.append({"role": "assistant", "content": last, "tool_calls": None})
+        return query, runtime, env, conversation, extra_args
 
     def _next(self, plan: Script) -> Step:
         return step(plan, self.results)

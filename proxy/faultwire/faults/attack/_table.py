@@ -61,8 +61,8 @@ def _fields(text: str, one: str) -> list[tuple[str, str, str]]:
         raw = text[start:at]
         end = "\r\n" if text.startswith("\r\n", at) else text[at : at + 1]
         at += len(end)
-        said = raw[1:-1].replace('""', '"') if raw[:1] == '"' and raw[-1:] == '"' and len(raw) > 1 else raw
-        found.append((said, raw, end))
+        value = raw[1:-1].replace('""', '"') if raw[:1] == '"' and raw[-1:] == '"' and len(raw) > 1 else raw
+        found.append((value, raw, end))
     return found
 
 
