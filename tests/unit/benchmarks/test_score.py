@@ -41,5 +41,6 @@ def test_a_victim_succeeds_where_it_does_in_the_framework_and_a_deaf_one_never()
     missed = control([*victims, outcome(2, obeyed=False, agent="victim", expected=True)], "victim")
     assert (missed.holds, missed.wrong) == (False, ("bank user_task_0 injection_task_2",))
     assert control([outcome(agent="deaf")], "deaf").holds
+    assert control([outcome(agent="deaf", expected=True)], "deaf").holds
     assert not control([outcome(agent="deaf", obeyed=True)], "deaf").holds
     assert not control([], "deaf").holds

@@ -142,6 +142,12 @@ def test_what_a_carrier_cannot_carry_is_refused(text, payload):
     assert replaced(text, {SPAN: "a b"}) == text.replace(SPAN, "a b")
 
 
+def test_what_would_not_read_as_meant_is_refused():
+    for text in (f"{{'a':  r'{SPAN}'}}", f"{{'a':  'x'  '{SPAN}'}}"):
+        with pytest.raises(CannotCarry, match="a Python literal"):
+            replaced(text, {SPAN: "x"})
+
+
 def test_markdown_keeps_its_shape():
     text = f"# Title {SPAN}\n\n| a | {SPAN} |\n\n> said {SPAN}\n\nand {SPAN}\n"
     told = replaced(text, {SPAN: "x | y\nz"})
