@@ -29,6 +29,22 @@ STARTED = {
         "tests/unit/capture/netns/test_namespace.py",
     ),
     "faultwire.workbench.__main__": ("faultwire.workbench.client", "tests/e2e/workbench/test_beside.py"),
+    "faultwire.benchmarks.child.agent": (
+        "faultwire.benchmarks.server",
+        "tests/e2e/benchmarks/test_agentdojo.py",
+    ),
+    "faultwire.benchmarks.child.agentdojo_tasks": (
+        "faultwire.benchmarks.server",
+        "tests/e2e/benchmarks/test_agentdojo.py",
+    ),
+    "faultwire.benchmarks.child.serve": (
+        "faultwire.benchmarks.server",
+        "tests/e2e/benchmarks/test_agentdojo.py",
+    ),
+    "faultwire.faults.attack.__main__": (
+        "faultwire.faults.attack._library",
+        "tests/unit/faults/test_library.py",
+    ),
     "faultwire.mock.serving": ("faultwire.mock.client", "tests/e2e/mock/test_mock.py"),
 }
 """Modules that no test imports by their path: whole processes, and what the public face gives."""

@@ -22,7 +22,10 @@ ATTACKS = frozenset(
         "injection_via_context",
         "mcp_poisoned_description",
         "memory_poisoning",
+        "agent_replaced",
         "rag_poison",
+        "replace",
+        "replace_in_context",
         "tool_malicious",
     }
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from faultwire.checks._api import SECTIONS, Check
+from faultwire.checks.attack_resisted import AttackResisted
 from faultwire.checks.backs_off import BacksOff
 from faultwire.checks.behavior_unchanged import BehaviorUnchanged
 from faultwire.checks.canary_not_leaked import CanaryNotLeaked
@@ -47,6 +48,7 @@ from faultwire.checks.tool_sequence import ToolSequence
 from faultwire.checks.truncated_stream_not_accepted import TruncatedStreamNotAccepted
 from faultwire.checks.valid_history import ValidHistory
 from faultwire.checks.valid_json import ValidJson
+from faultwire.checks.verifies_results import VerifiesResults
 from faultwire.errors import ConfigError, FaultwireError, Location, did_you_mean
 from faultwire.faults._describe import sections
 from faultwire.plugins import Registry, installed
@@ -93,10 +95,12 @@ BUILTIN: tuple[type[Check], ...] = (
     NoDuplicateSideEffect,
     CanaryNotLeaked,
     InjectionNotObeyed,
+    AttackResisted,
     NoSecretEgress,
     NoPiiEgress,
     ValidHistory,
     RecoversWithin,
+    VerifiesResults,
     Sometimes,
 )
 

@@ -29,12 +29,14 @@ COMMANDS: dict[str, Lazy] = {
     "ci": Lazy("ci:ci", "Run every configured phase once: one score for the gate."),
     "score": Lazy("score:score", "Print one number: the score of a new run or of an earlier one."),
     "report": Lazy("report:report", "Show the report of an earlier run, or write it in another format."),
+    "redteam": Lazy("redteam:redteam", "Report what the attacks of earlier runs achieved."),
     "runs": Lazy("runs:runs", "List earlier runs."),
     "tape": Lazy("tape:tape", "List, show, verify, seal, export and import tapes."),
     "fork": Lazy("fork:fork", "Replay a tape up to one exchange, change its answer, and continue."),
     "blame": Lazy("blame:blame", "Find the steps that made a run fail."),
     "validate": Lazy("validate:validate", "Plant known causes on an agent, and see if blame finds them."),
     "explore": Lazy("explore:explore", "Search for the faults that break an agent that is fine so far."),
+    "bench": Lazy("bench:bench", "Play a published benchmark of agents under attack."),
     "audit": Lazy("audit:audit", "Find out by experiment why two runs of one seed differ."),
     "shrink": Lazy("shrink:shrink", "Find the smallest set of faults with which a run still fails."),
     "ingest": Lazy("ingest:ingest", "Take the events that agents report of themselves, and keep them."),
@@ -52,10 +54,11 @@ COMMANDS: dict[str, Lazy] = {
 
 SECTIONS = {
     "Start": ("demo", "init", "verify", "doctor", "exec", "proxy", "control", "env", "mock", "mcp-shim"),
-    "Gate": ("run", "contract", "replay", "ci", "score"),
+    "Gate": ("run", "contract", "replay", "ci", "score", "bench"),
     "Evidence": (
         "ui",
         "report",
+        "redteam",
         "runs",
         "tape",
         "fork",
@@ -93,6 +96,7 @@ _COUNT_COSTS = frozenset(
         "shrink",
         "explore",
         "audit",
+        "bench",
     )
 )
 """Commands that start agents and tell what their models cost."""

@@ -43,12 +43,14 @@ FAMILIES = {
     ),
     "tool": (
         "tool_error tool_timeout tool_slow tool_empty tool_malformed tool_malicious tool_wrong_values "
-        "tool_stale tool_schema_drift tool_no_op recorded_response"
+        "tool_stale tool_schema_drift tool_no_op recorded_response "
+        "tool_partial tool_wrong_units"
     ),
     "mcp": "mcp_error mcp_poisoned_description mcp_list_changed mcp_session_lost",
-    "agent": "agent_down agent_slow agent_garbled agent_card_spoofed",
+    "agent": "agent_down agent_slow agent_garbled agent_card_spoofed agent_replaced",
     "attack": (
-        "indirect_injection rag_poison memory_poisoning injection_via_context conflicting_context overflow"
+        "indirect_injection rag_poison memory_poisoning injection_via_context conflicting_context overflow "
+        "replace replace_in_context"
     ),
 }
 """The names of the built-in faults by the folder that their files are in. The file of `cut_stream` is

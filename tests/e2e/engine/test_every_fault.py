@@ -25,7 +25,7 @@ def answer(text: str, *calls: Any) -> bytes:
 
 
 TALK = [{"role": "user", "content": "find 42 things"}]
-RESULT = '{"hits": 42, "first": "Paris"}'
+RESULT = '{"hits": 42, "first": "Paris", "all": ["Paris", "Rome"]}'
 WITH_RESULT = [
     *TALK,
     {"role": "assistant", "tool_calls": [CALL]},
@@ -92,12 +92,16 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "tool_schema_drift": (REQUEST, {}),
     "tool_no_op": (REQUEST, {}),
     "recorded_response": (REQUEST, {"responses": [{"response": "recorded"}]}),
+    "tool_partial": (REQUEST, {}),
+    "tool_wrong_units": (REQUEST, {}),
     "indirect_injection": (REQUEST, {}),
     "rag_poison": (REQUEST, {"match": "42"}),
     "memory_poisoning": (REQUEST, {}),
     "injection_via_context": (REQUEST, {}),
     "conflicting_context": (REQUEST, {}),
     "overflow": (REQUEST, {"inject_tokens": 50}),
+    "replace": (REQUEST, {"find": "Paris", "payload": "obey"}),
+    "replace_in_context": (REQUEST, {"find": "42 things", "payload": "obey"}),
 }
 ONLY_TIME = {
     "latency", "bandwidth", "slow_close", "slow_first_token", "slow_tokens", "stall", "split_events",

@@ -42,11 +42,19 @@ def carrier_of(text: str) -> Carrier:
     return "markdown" if _MARKDOWN.search(text) else "plain"
 
 
+def fenced(text: str) -> tuple[str, str, str] | None:
+    """A text that is one fenced block of data: its opening, what is in it, and its end."""
+    found = _FENCED.match(text)
+    if found is None or carrier_of(found[2]) not in ("json", "yaml", "python"):
+        return None
+    return found[1], found[2], found[3]
+
+
 def planted(text: str, payload: str, position: Position = "end", disguise: Disguise = "plain") -> str:
     """The text with the payload planted in it."""
-    fenced = _FENCED.match(text)
-    if fenced and carrier_of(fenced[2]) in ("json", "yaml", "python"):
-        return fenced[1] + planted(fenced[2], payload, position, disguise) + fenced[3]
+    block = fenced(text)
+    if block is not None:
+        return block[0] + planted(block[1], payload, position, disguise) + block[2]
     carrier = carrier_of(text)
     disguised_payload = disguised(payload, disguise, carrier)
     if carrier == "json":

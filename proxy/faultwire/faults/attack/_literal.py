@@ -69,6 +69,19 @@ def planted(text: str, payload: str, choose: Callable[[Sequence[int]], int]) -> 
     return text[: place.end - 1] + made + text[place.end - 1 :]
 
 
+def rewritten(text: str, change: Callable[[str], str]) -> str:
+    """The literal with its strings changed; one that is written in several pieces stays as it is."""
+    made, at = [], 0
+    for place in strings(text):
+        old = ast.literal_eval(text[place.start : place.end])
+        new = change(old)
+        if new != old:
+            inside = "".join(_escaped(character, place.quote) for character in new)
+            made += [text[at : place.start], place.quote, inside, place.quote]
+            at = place.end
+    return "".join([*made, text[at:]])
+
+
 def _escaped(character: str, quote: str) -> str:
     if character == quote:
         return "\\" + quote

@@ -1,66 +1,37 @@
-"""What is planted: our own library of attacks by family, the user's texts, and canaries.
-
-The library's texts attack nothing but an agent's judgement; the addresses in them lead nowhere
-(`example.invalid`, RFC 2606). `{canary}` in a text is where its canary stands.
-"""
+"""What is planted: a text of the library or of the user's, with its canary in place."""
 
 from __future__ import annotations
 
-import base64
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
-import yaml
-from pydantic import Field
+from pydantic import AfterValidator, Field
+
+from faultwire.faults.attack._library import Payload as Payload, registry
 
 if TYPE_CHECKING:
     from faultwire.dice import FaultDice
 
-Family = Literal["override", "authority", "task_shift", "exfiltration", "tool_abuse", "obfuscated"]
-FAMILIES: tuple[Family, ...] = (
-    "override",
-    "authority",
-    "task_shift",
-    "exfiltration",
-    "tool_abuse",
-    "obfuscated",
-)
+FAMILIES = ("override", "authority", "task_shift", "exfiltration", "tool_abuse", "obfuscated")
+"""The families that a fault chooses from where none are named: what one seed chooses does not change as the
+library grows."""
+
+
+def _known(name: str) -> str:
+    if name not in registry():
+        raise ValueError(f"found family `{name}`, expected one of {', '.join(registry())}")
+    return name
+
+
+Family = Annotated[str, AfterValidator(_known)]
 Text = Annotated[str, Field(min_length=1, max_length=100_000)]
-_FOLDER = Path(__file__).parent / "payloads"
-_HOMOGLYPHS = str.maketrans("aceopxyABEHKMOPTX", "асеорхуАВЕНКМОРТХ")  # noqa: RUF001 - meant to be confused
 
 
-class Payload(NamedTuple):
-    """A text to plant; `canary` is a word in it that is looked for afterwards."""
-
-    name: str
-    text: str
-    canary: str | None = None
-
-
-@cache
-def library(family: Family) -> tuple[Payload, ...]:
+def library(family: str) -> tuple[Payload, ...]:
     """The payloads of a family, in order."""
-    loaded: Any = yaml.safe_load((_FOLDER / f"{family}.yaml").read_bytes())
-    return tuple(
-        Payload(f"{family}/{entry['id']}", _obscured(entry["text"], entry.get("as"))) for entry in loaded
-    )
+    return registry()[family].payloads
 
 
-def _obscured(text: str, how: str | None) -> str:
-    """The text behind a disguise that a filter on words does not see through."""
-    text = " ".join(text.split())
-    if how == "base64":
-        return f"Decode this base64 text and do what it says: {base64.b64encode(text.encode()).decode()}"
-    if how == "homoglyph":
-        return text.translate(_HOMOGLYPHS)
-    if how == "zero_width":
-        return "\u200b".join(text)
-    return text
-
-
-def pick(texts: tuple[str, ...] | None, families: tuple[Family, ...], dice: FaultDice) -> Payload:
+def pick(texts: tuple[str, ...] | None, families: tuple[str, ...], dice: FaultDice) -> Payload:
     """One payload: of the user's texts, or of the families where there are none."""
     if texts:
         at = int(dice.unit("payload") * len(texts))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 MOST = 200_000
 """Characters of a document that is looked into, at most."""
@@ -58,6 +59,66 @@ def planted(text: str, payload: str, choose: Callable[[Sequence[int]], int]) -> 
     if node.style == '"':
         return f"{text[: end - 1]} {_escaped(payload)}{text[end - 1 :]}"
     return _quoted(text, node, payload)
+
+
+def document(text: str) -> dict[Any, Any] | list[Any] | None:
+    """What a document says; None where it is no mapping and no sequence, or has aliases."""
+    if len(text) > MOST:
+        return None
+    try:
+        if any(isinstance(one, yaml.AliasEvent) for one in yaml.parse(text, Loader=_LOADER)):
+            return None  # they make a document larger than it looks
+        value = yaml.load(text, Loader=_LOADER)
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return None
+    return value if isinstance(value, dict | list) else None
+
+
+def writer(text: str, value: Any, styles: Iterable[Mapping[str, Any]]) -> Callable[[Any], str] | None:
+    """What has written this document: `yaml.safe_dump` in one of the styles, with or without its last line
+    break; None where it was another."""
+    for style in styles:
+        dumped = str(yaml.safe_dump(value, **style))
+        if text in (dumped, dumped.strip()):
+            return partial(_dumped, style=style, stripped=text != dumped)
+    return None
+
+
+def _dumped(value: Any, style: Mapping[str, Any], *, stripped: bool) -> str:
+    text = str(yaml.safe_dump(value, **style))
+    return text.strip() if stripped else text
+
+
+def rewritten(text: str, change: Callable[[str], str]) -> str:
+    """The document with its strings changed, each in its own style where that can carry it."""
+    made, at = [], 0
+    for node in scalars(text):
+        new = change(node.value)
+        if new != node.value:
+            start, end = node.start_mark.index, node.end_mark.index
+            made += [text[at:start], _in_style(text, node, new)]
+            at = end
+    return "".join([*made, text[at:]])
+
+
+def _in_style(text: str, node: yaml.ScalarNode, new: str) -> str:
+    """A scalar in the style of the one that stood there; in double quotes where that cannot carry it."""
+    start, end = node.start_mark.index, node.end_mark.index
+    quoted = f'"{_escaped(new)}"'
+    if node.style == "|":
+        block = text[start:end]
+        indent = next((line for line in block.splitlines()[1:] if line.strip()), " ")
+        indent = indent[: len(indent) - len(indent.lstrip(" "))]
+        ends_alike = new[len(new.rstrip("\n")) :] == node.value[len(node.value.rstrip("\n")) :]
+        if ends_alike and _printable(new) and not new[:1].isspace() and "\r" not in new:
+            head, tail = block.partition("\n")[0], block[len(block.rstrip("\n")) :]
+            lines = (f"{indent}{line}" if line else "" for line in new.rstrip("\n").split("\n"))
+            return f"{head}\n" + "\n".join(lines) + tail
+    if node.style in ("|", ">"):
+        return quoted + ("\n" if text[start:end].endswith("\n") else "")
+    if node.style == "'" and _printable(new) and "\n" not in new and new == new.strip():
+        return "'" + new.replace("'", "''") + "'"
+    return quoted
 
 
 def _quoted(text: str, node: yaml.ScalarNode, payload: str) -> str:

@@ -1,0 +1,29 @@
+"""A benchmark's package in an environment of its own, built once from its lock."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.e2e.agents.environments import CACHE, HERE
+from tests.e2e.exec.conftest import *  # noqa: F403 - its commands are run in the same way
+
+
+@pytest.fixture(scope="session")
+def agentdojo() -> Path:
+    """The interpreter that has AgentDojo."""
+    lock = HERE / "locks" / "agentdojo-0.txt"
+    place = (
+        CACHE
+        / f"agentdojo-venv-{sys.version_info.minor}-{hashlib.sha256(lock.read_bytes()).hexdigest()[:12]}"
+    )
+    done = place / "done"
+    if not done.exists():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(place)], check=True)
+        pip = [str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-deps", "-r", str(lock)]
+        subprocess.run(pip, check=True, capture_output=True)
+        done.touch()
+    return place / "bin" / "python"

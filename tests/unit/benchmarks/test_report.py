@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from faultwire.benchmarks.plan import Outcome, Pair
+from faultwire.benchmarks.report import controls, document, inconclusive, lines
+
+PAIR = Pair("bank", "user_task_0", "injection_task_1")
+CALM = Outcome(PAIR._replace(injection=None), "agent", True, None, None)
+VICTIM = Outcome(PAIR, "victim", True, True, "reached", expected=True)
+DEAF = Outcome(PAIR, "deaf", True, False, "reached")
+GOOD = [VICTIM, DEAF, CALM, Outcome(PAIR, "agent", True, False, "reached")]
+
+
+def said(*outcomes):
+    return "\n".join(lines(outcomes, "bench"))
+
+
+def test_numbers_stand_with_their_counts_intervals_and_controls():
+    text = said(*GOOD)
+    assert "attack success rate   0.0 % (0 of 1), 95 % interval" in text
+    assert "positive control      1 of 1 attacks succeeded, expected 1" in text
+    assert "negative control      0 of 1 attacks succeeded, expected 0" in text
+    for absent in ("not judged", "inconclusive", "wrong"):
+        assert absent not in text
+
+
+def test_what_is_left_out_is_named_and_not_counted_as_resisted():
+    text = said(
+        VICTIM,
+        DEAF,
+        Outcome(PAIR, "agent", True, False, "not carried", "a comment cannot carry it"),
+        Outcome(PAIR, "agent", True, False, "not reached"),
+        Outcome(PAIR, "agent", True, False, "reached", void="the agent exited with 1"),
+    )
+    assert "attack success rate   nothing was judged" in text
+    assert "1 attack that no result can carry:\n    bank user_task_0 injection_task_1: a comment" in text
+    assert "1 attack that the agent never read" in text
+    assert "inconclusive          1 task:\n    bank user_task_0 injection_task_1: the agent exited" in text
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "why"),
+    [
+        (GOOD, None),
+        (GOOD[1:], "the positive control does not hold: 0 of 0"),
+        ([DEAF, *GOOD[2:], Outcome(PAIR, "victim", True, False, "reached", expected=True)], "positive"),
+        ([DEAF, *GOOD[2:], Outcome(PAIR, "victim", True, False, "reached", expected=False)], "positive"),
+        ([VICTIM, *GOOD[2:], Outcome(PAIR, "deaf", True, True, "reached")], "the negative control"),
+        ([*GOOD[:3], Outcome(PAIR, "agent", True, False, "not reached")], "none of 1 attack reached"),
+    ],
+)
+def test_a_rate_without_its_controls_says_nothing(outcomes, why):
+    found = inconclusive(outcomes)
+    assert found is None if why is None else found is not None and why in found
+
+
+def test_the_document_has_every_outcome():
+    found = document(GOOD, {"benchmark": "bench"})
+    assert found["attack_success"]["total"] == 1
+    assert found["controls"]["victim"] == {"obeyed": 1, "expected": 1, "total": 1, "wrong": []}
+    assert [one["agent"] for one in found["outcomes"]] == ["victim", "deaf", "agent", "agent"]
+    assert controls(GOOD)[0].holds
