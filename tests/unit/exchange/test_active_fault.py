@@ -162,3 +162,14 @@ def test_a_fault_that_fires_acts_and_one_that_does_not_takes_notes():
         assert made[verb].decision.verb == verb
     state.memory("e")["more"] = 2
     assert made["fire"].mutator.begun[0] == {"kept": 1, "more": 2}, "the session's own memory"
+
+
+def test_an_effect_that_never_reached_the_agent_keeps_no_place():
+    state = SessionState()
+    found = active(mutator=Mutator())
+    found.mutator.effect, found.dropped = "did it", ("preempted", "another replaced the answer")
+    found.decision = replace(found.decision, call=("fire", "test", None), counted=True)
+    entry, subject = found.decision.entry.id, found.decision.subject
+    state.note(entry, subject, found.decision.call)
+    release_unfired([found], state)
+    assert state.counts(entry) == (1, 0)

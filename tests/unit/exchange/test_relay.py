@@ -164,6 +164,15 @@ def test_an_end_among_them_is_the_last_thing_that_is_done() -> None:
     assert mutator.asked == [10], "nobody is asked after the end"
 
 
+def test_a_fault_that_only_has_trailers_is_asked_for_them() -> None:
+    class Trailing(Mutator):
+        def trailers(self, headers: Any) -> Any:
+            return (*headers, ("grpc-status", "13"))
+
+    assert chain(Trailing()).trailers((("x", "y"),)) == (("x", "y"), ("grpc-status", "13"))
+    assert chain(Passing(b"none")).trailers((("x", "y"),)) == (("x", "y"),)
+
+
 def test_where_two_act_each_event_takes_its_way_by_itself() -> None:
     first, second = Passing(b"data: 3"), Passing(b"data: 4")
     out = list(chain(first, second).feed(STREAM))
@@ -175,11 +184,13 @@ def test_where_two_act_each_event_takes_its_way_by_itself() -> None:
 def test_elements_of_an_array_go_one_by_one_since_each_sign_depends_on_those_before_it() -> None:
     mutator = Passing(b"none")
     response = Response(200, "OK", (("content-type", "application/json"),))
-    gemini = Request("POST", "https", "generativelanguage.googleapis.com", 443, "/v1/x:streamGenerateContent")
+    path = "/v1beta/models/m:streamGenerateContent"
+    gemini = Request("POST", "https", "generativelanguage.googleapis.com", 443, path)
     made = FaultChain()
     entry = Entry.model_construct(id="e", fault=Probe(), trigger=Trigger())
     made.add(ActiveFault(Decision(entry, Subject("k", 0, 0), "fire", "test"), mutator))
     made.arrive(Exchange("s", 1, gemini, protocol="gemini", response=response))
-    assert b"".join(action.data for action in made.feed(b'[{"a": 1},{"b": 2}]')) == b'[{"a": 1},{"b": 2}]'
+    out = [*made.feed(b'[{"a": 1},{"b": 2}]'), *made.finish()]
+    assert b"".join(action.data for action in out) == b'[{"a": 1},{"b": 2}]'
     assert mutator.asked == []
     assert mutator.fed

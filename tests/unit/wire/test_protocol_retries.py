@@ -20,3 +20,8 @@ from faultwire.wire.protocol_retries import retry_count
 )
 def test_only_a_small_whole_number_counts(headers: tuple[tuple[str, str], ...], count: int | None) -> None:
     assert retry_count(headers) == count
+
+
+def test_of_a_header_that_comes_twice_the_first_one_counts() -> None:
+    assert retry_count((("X-Stainless-Retry-Count", "2"), ("x-stainless-retry-count", "5"))) == 2
+    assert retry_count((("amz-sdk-request", "attempt=2"), ("amz-sdk-request", "attempt=9"))) == 1
