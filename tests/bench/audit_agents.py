@@ -159,7 +159,7 @@ PLANTS: tuple[Plant, ...] = (
     *_python(
         "unknown", "ask(f'worker {os.getpid()}')", "ask(f'up for {time.monotonic()} s')",
         "ask('free: ' + open('/proc/meminfo').read().split()[4])", "ask(tempfile.mkstemp(dir='/tmp')[1])",
-        "ask('load: ' + open('/proc/loadavg').read())",
+        "ask('load: ' + open('/proc/loadavg').read())", "ask(f'key {hash(id(object()))}')",
     ),
     *_node(
         "unknown", "await ask(`worker ${process.pid}`)", "await ask(`up for ${process.hrtime.bigint()}`)",

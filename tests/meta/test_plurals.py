@@ -31,7 +31,6 @@ NEVER_ONE = {
     "checks/max_llm_calls.py": {"high"},
     "cli/_blamed.py": {"usual", "fewest"},
     "cli/_shrunk.py": {"fewest"},
-    "cli/_validated.py": {"asked.max_runs"},
     "cli/exec.py": {"runs"},
     "report/advice.py": {"len(call.tries)"},
     "report/blame.py": {"len(found['parts'])"},

@@ -42,7 +42,7 @@ def announce(found: Subject, budget: Budget, usual: int, journal: Journal, once:
     say(
         f"about {counted(usual, 'run')} if one part is to blame, "
         f"{usual * found.seconds:.0f} s of traffic as recorded and "
-        f"{usual * found.cost_usd:.4f} dollars of models; about {once} where runs repeat byte for byte; "
+        f"{usual * found.cost_usd:.4f} dollars of models; about {once} where they repeat byte for byte; "
         f"{', '.join(limits)}"
     )
     if journal.earlier:

@@ -171,6 +171,7 @@ def test_a_command_without_traffic_proves_nothing(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) in ([], [".faultwire"])
 
 
+@pytest.mark.cold
 @pytest.mark.parametrize("way", ["audit", "validate"])
 def test_ctrl_c_keeps_what_was_learned(way: str, tmp_path: Path) -> None:
     """Each of both commands prints what its runs so far say, and exits with 130."""

@@ -21,7 +21,7 @@ def test_blame_makes_a_run_once_where_runs_repeat(tmp_path: Path) -> None:
     failed(tmp_path, AGENT)
     done = run(tmp_path, "blame", "failed.tape", "--mock", *FAULT, "--no-fields", "-o", "result", *COMMAND)
     assert done.returncode == 0, done.stderr
-    assert "about 14 where runs repeat byte for byte" in done.stderr
+    assert "about 14 where they repeat byte for byte" in done.stderr
     assert WORDS in done.stdout
     found = json.loads((tmp_path / "result" / "blame.json").read_text())
     assert (found["runs"], found["repeats"]["exact"]) == (14, True)
