@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from faultwire.events import Delivery, Goaway, header
-from faultwire.faults.connection._frames import CODES
 from faultwire.tape.redact.content_coding import Opaque, pack, unpack
 
 if TYPE_CHECKING:
@@ -71,6 +70,9 @@ def answer_of(recorded: Recorded, rebinder: Rebinder | None = None, *, upstream:
     return Answer(*about, ends, ended_ns, recorded.messages, **frames)
 
 
+FRAMES = ("goaway", "rst_stream")
+
+
 class _Frames(TypedDict, total=False):
     goaway: Goaway | None
     code: int | None
@@ -79,12 +81,17 @@ class _Frames(TypedDict, total=False):
 def _frames(recorded: Recorded) -> _Frames:
     """What faults said in frames, by the ledger: frames themselves are not on a tape."""
     found: _Frames = {}
-    for line in recorded.faults:
+    lines = [line for line in recorded.faults if line.fault in FRAMES and line.outcome == "fired"]
+    if not lines:
+        return found
+    from faultwire.faults.connection._frames import CODES  # an engine starts without it
+
+    for line in lines:
         name = line.settings.get("code")
         code = next((number for known, number in CODES.items() if known == name), None)
-        if line.outcome == "fired" and line.fault == "rst_stream":
+        if line.fault == "rst_stream":
             found["code"] = code
-        elif line.outcome == "fired" and line.fault == "goaway":
+        else:
             answered = line.settings.get("answered") is True
             found["goaway"] = Goaway(code or CODES["NO_ERROR"], answered)
             if not answered:

@@ -105,6 +105,7 @@ def run(rig: Rig, count: int, flipped: tuple[int, ...] = ()) -> tuple[Digests, D
     return bodies(rig.upstream.ask("digests")), here, summary, settings
 
 
+@pytest.mark.timeout(1800)  # 10,000 take five minutes and more on a busy machine
 @pytest.mark.parametrize("count", COUNTS)
 def test_exchanges_pass_unchanged_and_are_all_on_the_tape(rig: Rig, count: int) -> None:
     there, here, summary, settings = run(rig, count)
