@@ -84,8 +84,8 @@ def validate(command: tuple[str, ...], asked: Asked, bars: Bars, traffic: Traffi
         raise FaultError(
             f"`--max-runs {asked.max_runs}` ended the search before every plant was searched for",
             code="validate.budget",
-            hint=f"{counted(len(planted), 'plant')} usually take about {counted(usual, 'run')}; fewer --cases "
-            "take less",
+            hint=f"{counted(len(planted), 'plant')} usually take about {counted(usual, 'run')}; fewer "
+            "--cases take less",
         )
     return INTERRUPTED if ended else code
 
