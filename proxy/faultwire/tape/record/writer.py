@@ -195,8 +195,7 @@ class TapeWriter:
     @property
     def lags(self) -> bool:
         """Does so much wait (`intake.LIMIT`) that `room` would not return at once?"""
-        intake = self._intake
-        return intake.offered - intake.taken >= intake.limit and not intake.drops
+        return (queue := self._intake).offered - queue.taken >= queue.limit and not queue.drops
 
     async def room(self) -> None:
         """Return once the queue has room."""
