@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from faultwire.mitm.compat import transports
-from faultwire.mitm.flow import captured
 from faultwire.mitm.flow.connections import ClientConnection, OpenConnections, Stats
 from faultwire.mitm.flow.failed_handshakes import FailedHandshakes
 from faultwire.mitm.flow.recorded_exchange import RecordedExchange
@@ -78,8 +77,6 @@ class Gateway:
         """The exchange that begins with this request head. Raises Refusal."""
         client = flow.client_conn
         link = self.connection(client)
-        if link.captured:
-            captured.name_host(flow)
         if self.reverse.routes:
             self._turn(flow)
         tunnel = self.tunnels.of(client)

@@ -20,6 +20,7 @@ from mitmproxy.proxy.layers.http._hooks import HttpRequestHook
 
 from faultwire import wire
 from faultwire.mitm.compat import transports
+from faultwire.mitm.flow import captured
 from faultwire.mitm.flow.actions import ActionExecutor
 from faultwire.mitm.flow.replay_source import ReplaySource
 from faultwire.mitm.flow.request_sender import RequestSender
@@ -75,6 +76,8 @@ class RequestReader:
             interim = (self._continue(),)
             request.headers.pop("expect")
         state.response = ResponsePhase.AWAITED
+        if state.gateway.connection(state.flow.client_conn).captured:
+            captured.name_host(state.flow)
         try:
             recorded = state.recorded = state.gateway.begin(state.flow)
             state.begun = True
