@@ -122,7 +122,7 @@ def _needs(config: Config) -> str | None:
 
 
 def _arrived(played: Played) -> Iterator[Finding]:
-    from faultwire.cli._examine import arrivals
+    from faultwire.cli._arrivals import arrivals
 
     history = played.history
     if history.agent is not None:
