@@ -53,6 +53,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "rag_poison": {"match": "*"},
     "stall": {"after_events": 1, "for_ms": 1},
     "agent_card_spoofed": {"url": "https://evil.example"},
+    **{name: {"find": "x"} for name in ("replace", "replace_in_context", "agent_replaced")},
     **{name: {"at": 1} for name in ("drop_event", "duplicate_event", "malformed_event", "reorder_events")},
 }
 """What faults must be given."""

@@ -38,7 +38,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     ),
     "Control": ("control_sessions", "control_share", "control_calls"),
     "Network": ("listen", "health", "no_auth", "allow_host", "upstream_ca", "client_cert"),
-    "Workbench": ("ui", "ui_listen", "ui_cert", "ui_key"),
+    "Workbench": ("ui", "ui_listen", "ui_cert", "ui_key", "ui_token", "on_ui_gone", "otel"),
     "Repeat": ("repeat", "check_determinism", "any_order"),
     "Output": ("format_", "quiet", "help"),
 }

@@ -162,14 +162,14 @@ class FaultChain(FaultRelay):
     def _meeting(self) -> tuple[list[ActiveFault], list[ActiveFault]]:
         """Whom this response meets, in order, and who of them has acted already. An answer of ours meets only
         those that stand before it. Whoever only takes notes takes them of what the other side says."""
-        met = self.all
+        found = self.all
         if self._answerer is not None:
             earlier = self.all[: self.all.index(self._answerer)]
-            met = [active for active in earlier if active.decision.verb == "fire"]
-        if len(met) < 2:  # as nearly always: in order, and with nobody to outdo
-            return met, []
-        met = sorted(met, key=depth)
-        return met, [active for active in met if active.mutator and active.mutator.effect]
+            found = [active for active in earlier if active.decision.verb == "fire"]
+        if len(found) < 2:  # as nearly always: in order, and with nobody to outdo
+            return found, []
+        found = sorted(found, key=depth)
+        return found, [active for active in found if active.mutator and active.mutator.effect]
 
     def _outdo(self, replacer: ActiveFault, earlier: list[ActiveFault], effective: list[ActiveFault]) -> None:
         """Nothing that these deliver reaches the agent, except for what acted before the call."""

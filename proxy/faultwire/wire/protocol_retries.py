@@ -18,12 +18,12 @@ def retry_count(headers: Headers) -> int | None:
     generates). `amz-sdk-request: attempt=1; max=3` counts from 1 (AWS's SDKs).
     """
     value = fields = None
-    for name, told in headers:
+    for name, stated in headers:
         word = name.lower()
         if word == "x-stainless-retry-count" and value is None:
-            value = told
+            value = stated
         elif word == "amz-sdk-request" and fields is None:
-            fields = told
+            fields = stated
     count = _number(value) if value else None
     if count is not None:
         return count

@@ -135,7 +135,7 @@ def test_the_end_of_a_server_that_sent_an_alert_is_passed_on_once(monkeypatch: p
     assert [type(one) for one in seen] == [events.ConnectionClosed]
 
 
-def test_the_end_that_tls_tells_is_not_passed_on_again_with_the_connection_s(
+def test_the_end_that_tls_gives_is_not_passed_on_again_with_that_of_the_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     server = connection.Server(address=(HOST, 443))

@@ -148,7 +148,7 @@ ERRORS = [
     (ENTRY + ONCE + "{stages: [{for_call: 2, probability: 0.1}]}", "3:25", "unknown_key", "found key `for_call`, expected a key of `trigger.stages`", "did you mean `for_calls`?"),
     (ENTRY + ONCE + "{stages: [{for_calls: 2}]}", "3:24", "bad_value", "found no `probability` in `trigger.stages`, expected a number from 0 to 1", None),
     (ENTRY + ONCE + "{recover_after: {s: 0}}", "3:34", "bad_value", "found `0` in `trigger.recover_after`, expected a number above 0, up to 86400", None),
-    (ENTRY + "indirect_injection: {families: [overide]}", "2:37", "bad_value", "found `overide` in `indirect_injection.families`, expected `override`, `authority`, `task_shift`, `exfiltration`, `tool_abuse` or `obfuscated`", "did you mean `override`?"),
+    (ENTRY + "indirect_injection: {families: [overide]}", "2:36", "bad_value", "in `indirect_injection`: found family `overide` (did you mean `override`?), expected one of override, authority, task_shift, exfiltration, tool_abuse, obfuscated, direct, role_play, many_shot, refusal_suppression, multilingual, adversarial_suffix, tool_poisoning, rug_pull, shadowing, memory_planting, loops", None),
     (ENTRY + "recorded_response: {responses: [{respnse: x}]}", "2:38", "unknown_key", "found key `respnse`, expected a key of `recorded_response.responses`", "did you mean `response`?"),
     (ENTRY + "truncate_response: {max_tokens: 1}\n    on: {tool: search}", "3:10", "never_fires", "found `tool` for `truncate_response`, which acts on `llm` only", "remove `tool`, or choose another fault"),
     (ENTRY + ONCE + "{stages: [{probability: 0.1}, {probability: 0.2}]}", "3:15", "never_fires", "found a stage without `for_calls` before the last, expected its length", "only the last stage may go on for ever"),

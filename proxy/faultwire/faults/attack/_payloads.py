@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator, Field
@@ -18,7 +19,9 @@ library grows."""
 
 def _known(name: str) -> str:
     if name not in registry():
-        raise ValueError(f"found family `{name}`, expected one of {', '.join(registry())}")
+        near = get_close_matches(name, registry(), 1)
+        meant = f" (did you mean `{near[0]}`?)" if near else ""
+        raise ValueError(f"found family `{name}`{meant}, expected one of {', '.join(registry())}")
     return name
 
 

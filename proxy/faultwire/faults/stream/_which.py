@@ -49,7 +49,7 @@ class Picker:
 
     def picks(self, chunk: Chunk) -> bool:
         """Is this one of them? Asked once per event."""
-        if chunk.unit != "event" or _TELLS.search(chunk.data) is None:
+        if chunk.unit != "event" or _SUBSTANCE.search(chunk.data) is None:
             return False
         self.number += 1
         if self._fault.at is not None:
@@ -63,7 +63,7 @@ class Picker:
         for place, event in enumerate(events):
             if last is not None and self.number >= last:
                 return len(events)
-            if _TELLS.search(event) is not None:
+            if _SUBSTANCE.search(event) is not None:
                 number = self.number + 1
                 if number == last or (last is None and self._drawn(number)):
                     return place
@@ -84,5 +84,5 @@ class EventMutator(Mutator):
         return self._picker.passing(events)
 
 
-_TELLS = re.compile(rb"(?:\A|[\r\n])(?!:|id:|retry:)[^\r\n]")
+_SUBSTANCE = re.compile(rb"(?:\A|[\r\n])(?!:|id:|retry:)[^\r\n]")
 """A line of an event that is no comment, and no field that tells a client nothing by itself."""

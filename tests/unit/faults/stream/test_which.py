@@ -41,7 +41,7 @@ def at_once(events: list[bytes], size: int, **settings: float) -> list[int]:
 
 
 @pytest.mark.parametrize("event", QUIET)
-def test_an_event_that_tells_nothing_is_never_picked_and_not_counted(event: bytes) -> None:
+def test_an_event_without_substance_is_never_picked_and_not_counted(event: bytes) -> None:
     assert one_by_one([event, event, b"data: a\n\n"], at=1) == [2]
     assert at_once([event, event, b"data: a\n\n"], 3, at=1) == [2]
 

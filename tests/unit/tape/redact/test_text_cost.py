@@ -37,4 +37,5 @@ def test_json_in_json_costs_in_proportion_to_its_size() -> None:
 def test_no_text_makes_the_search_start_over_and_over(unit: str) -> None:
     small, large = (unit * (size // len(unit)) + '"password": "x" .eyJ12345678' for size in (40_000, 320_000))
     # 8 where each place is looked at once, 64 where each looks through all the others again.
-    assert seconds(large) < 24 * min(seconds(small) for _ in range(3))
+    least = min(seconds(small) for _ in range(3))
+    assert any(seconds(large) < 24 * least for _ in range(3))  # other work on the machine slows single runs
