@@ -14,7 +14,8 @@ from tests.meta.sentences import all_sentences
 def test_no_sentence_is_left_out() -> None:
     suites = (foreign_logs, foreign_tapes, noticed_truth, summary_lines, test_findings_tape)
     covered = {key for suite in suites for key in suite.PATTERNS.templates}
-    # `test_verdicts`, `tests/e2e/control`, `test_unanswered` and `test_terminal` hold these
+    # `test_verdicts`, `tests/e2e/control`, `tests/e2e/breakpoints`, `test_unanswered` and `test_terminal`
+    # hold these.
     of_agents = ("report/broken_arguments.py", "report/passed.py", "report/unanswered.py")
-    elsewhere = ("checks/", "cli/_controlled.py", *of_agents, *terminal_truth.MODULES)
+    elsewhere = ("checks/", "cli/_controlled.py", "mitm/breakpoints/", *of_agents, *terminal_truth.MODULES)
     assert {one.key for one in all_sentences() if not one.path.startswith(elsewhere)} <= covered
