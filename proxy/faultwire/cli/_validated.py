@@ -60,11 +60,11 @@ def validate(command: tuple[str, ...], asked: Asked, bars: Bars, traffic: Traffi
     settings = replace(traffic.launch("validate", profile=profile), replay=None)
     pins, calls = fired(command, settings, profile, asked)
     planted = plants(len(pins), asked.cases, asked.seed)
-    usual = _affordable(len(planted), len(pins), asked)
     found = {kind: Found(kind) for kind in KINDS}
-    spent = 1
+    spent, usual = 1, 0
     ended: Ended = ""
     try:
+        usual = _affordable(len(planted), len(pins), asked)
         for plant in planted:
             kind = found[plant.kind]
             made, ended = _one(plant, kind, pins, command, asked, settings, profile, asked.max_runs - spent)

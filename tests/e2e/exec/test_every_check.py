@@ -73,6 +73,8 @@ ROWS: dict[str, tuple[dict[str, Any], str]] = {
     "no_pii_egress": ({}, "pass"),
     "valid_history": ({}, "pass"),
     "recovers_within": ({"max_s": 30}, "pass"),
+    "attack_resisted": ({}, "pass"),
+    "verifies_results": ({}, "unknown"),
     "sometimes": ({"check": {"type": "fallback_used"}}, "pass"),
 }
 

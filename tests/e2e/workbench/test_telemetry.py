@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -58,9 +58,9 @@ def collector() -> Iterator[tuple[str, list[ExportTraceServiceRequest]]]:
         server.server_close()
 
 
-def until(path: Path, process: subprocess.Popen[str]) -> None:
+def until(there: Callable[[], object], process: subprocess.Popen[str]) -> None:
     ends = time.monotonic() + 90
-    while not path.exists():
+    while not there():
         assert process.poll() is None
         assert time.monotonic() < ends
         time.sleep(0.02)
@@ -80,13 +80,14 @@ def test_spans_go_out_as_calls_end_and_metrics_are_scraped_with_the_token(here: 
                 assert process.stderr is not None
                 line = next(one for one in process.stderr if one.startswith("metrics"))
                 place = line.split()[1]
-                until(here / "answered", process)
+                until((here / "answered").exists, process)
                 text = scraped(place, "0123456789abcdef0123456789abcdef")
                 assert httpx.get(place, trust_env=False).status_code == 401
                 wrong = {"authorization": "Bearer 0123456789abcdef0123456789abcdee"}
                 assert httpx.get(place, headers=wrong, trust_env=False).status_code == 401
                 evil = {"authorization": "Bearer 0123456789abcdef0123456789abcdef", "host": "evil.test"}
                 assert httpx.get(place, headers=evil, trust_env=False).status_code == 421
+                until(lambda: received, process)  # spans go out in groups, while the run goes on
                 during = len(received)
                 (here / "go").touch()
                 out, err = process.communicate(timeout=90)

@@ -31,10 +31,22 @@ function draw() {
     button.addEventListener("click", () => open(one.id));
     return el("li", {}, el("span", { class: "chip fault" }, `${one.id} held`), ` ${about(one)}; `, el("span", { class: "countdown", "data-held": one.id }, waits(one)), " ", button);
   });
-  const told = state.engine === "ended" && state.lost
-    ? [el("p", { class: "card banner worse" }, `The engine has ended while ${state.lost === 1 ? "1 call was" : `${state.lost} calls were`} held: the connections of their clients are closed.`)] : [];
+  const told = state.lost ? [el("p", { class: "card banner worse" }, ending(state.lost === 1 ? "1 call was" : `${state.lost} calls were`))] : [];
   byId("held").replaceChildren(...told, ...(lines.length ? [el("ul", { class: "card holds" }, ...lines)] : []));
   if (current && !state.held.some((one) => one.id === current.id)) close(state.engine === "ended" ? "The engine has ended; the client's connection is closed." : "");
+}
+
+function ending(calls) {
+  return state.engine === "ended"
+    ? `The engine has ended while ${calls} held: the connections of their clients are closed.`
+    : `The workbench has ended while ${calls} held. With the run their connections are closed; where it goes on, --on-ui-gone decides.`;
+}
+
+/** The workbench does not answer any more: with an engine that ends the run it may end before it can say so. */
+export function lose() {
+  if (!state.held.length) return;
+  state = { ...state, engine: null, held: [], lost: state.held.length };
+  draw();
 }
 
 setInterval(() => {

@@ -5,7 +5,7 @@ import { openFork, openRuns } from "/after.js";
 import { openArm, showArmed } from "/arm.js";
 import { byId, el } from "/dom.js";
 import { Exchange } from "/exchange.js";
-import { openFirst, show as showHeld } from "/held.js";
+import { lose, openFirst, show as showHeld } from "/held.js";
 import { List } from "/list.js";
 import { Store } from "/store.js";
 
@@ -116,6 +116,7 @@ function control(now) {
 }
 
 function gone(refused) {
+  lose();
   const card = byId("closed");
   card.hidden = false;
   card.replaceChildren(el("p", {}, el("b", {}, refused.message)), el("p", {}, refused.hint), el("p", { class: "dim" }, refused.code));
