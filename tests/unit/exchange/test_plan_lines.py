@@ -91,6 +91,39 @@ def test_a_fault_about_a_protocol_is_decided_on_its_exchanges() -> None:
     assert found(decide(made, DICE, replace(asked, protocol=None), SessionState())) == []
 
 
+def test_an_entry_that_looks_at_more_than_its_host_fires_where_that_fits() -> None:
+    made = profile("status: {code: 503}, on: {stream: false}", "status: {code: 500}, on: {stream: true}")
+    streamed = replace(CHAT, view=RequestView("m", stream=True))
+    for exchange, entry in ((CHAT, "status"), (streamed, "status#2")):
+        assert found(decide(made, DICE, exchange, SessionState())) == [(entry, "fire")]
+
+
+def test_such_an_entry_about_a_protocol_fires_on_its_exchanges() -> None:
+    made = profile("mcp_list_changed: {}, on: {body: {$.method: tools/list}}")
+    listing = replace(CALLED, body=json.dumps({**ASKED, "method": "tools/list"}).encode())
+    asked = Exchange("s", 1, listing, "other", "mcp", key="k")
+    assert found(decide(made, DICE, asked, SessionState())) == [("mcp_list_changed", "fire")]
+    assert found(decide(made, DICE, replace(asked, request=CALLED), SessionState())) == []
+
+
+@pytest.mark.parametrize("on", ["", ", on: {stream: false}"])
+def test_the_dice_are_asked_for_each_kind_of_entry(on: str) -> None:
+    made = profile(f"status: {{code: 503}}, id: e, trigger: {{probability: 0.5}}{on}")
+    (decision,) = decide(made, DICE, CHAT, SessionState()).decisions
+    assert decision.unit == DICE.roll("e", "k", 0)
+
+
+def test_the_dice_are_asked_for_a_result() -> None:
+    made = profile("tool_error: {}, id: e, trigger: {probability: 0.5}")
+    (decision,) = decide_result(made, DICE, CHAT, RESULT, SUBJECT, seen()).decisions
+    assert decision.unit == DICE.roll("e", SUBJECT.key, 0)
+
+
+def test_a_tool_without_a_name_is_at_no_site() -> None:
+    made = profile("latency: {ms: 1}", "status: {code: 503}, on: {kind: tool, site: http}")
+    assert found(decide(made, DICE, replace(HTTP, tool=None), SessionState())) == [("latency", "fire")]
+
+
 def test_a_fault_for_one_exchange_passes_all_others() -> None:
     (entry,) = (made := profile("status: {code: 503}")).entries
     state = SessionState(only=7)
@@ -128,6 +161,7 @@ def test_a_fault_acts_on_a_tool_at_the_site_where_it_was_first_seen() -> None:
     ("entry", "at_http", "at_mcp"),
     [
         ("status: {code: 503}, on: {kind: tool}", "fire", "fire"),
+        ("status: {code: 503}, on: {kind: tool, url: '*'}", "fire", "fire"),
         ("tool_error: {}, on: {kind: tool}", "skip", "fire"),
         ("tool_error: {}, on: {tool: '*'}", "skip", "fire"),
         ("tool_error: {}, on: {tool: search, site: http}", "fire", None),
@@ -281,5 +315,6 @@ def test_a_decision_rests_where_nothing_can_come_of_it() -> None:
     assert rests("status: {code: 503}", "inapplicable")
     assert rests("stale_response: {}", "inapplicable")
     assert not rests("status: {code: 503}", "fire", "fire")
+    assert not rests("status: {code: 503}", "fire"), "it acts, whatever is known of its call"
     assert not rests("stale_response: {}", "skip"), "it looks on"
     assert not rests("status: {code: 503}", "skip", "fire"), "an attempt let through has a place to give back"

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from faultwire.dice import Dice
 from faultwire.events import Exchange, Request
-from faultwire.exchange.session_state import SessionState, Subject
+from faultwire.exchange.session_state import KEPT, SessionState, Subject
 from faultwire.exchange.trigger import attempt_fires, chance_of, judge
 from faultwire.faults import _registry
-from faultwire.profile.entry_model import Entry, Trigger
+from faultwire.profile.entry_model import Entry, Recovery, Trigger
 
 EXCHANGE = Exchange("s", 1, Request("POST", "https", "h", 443, "/"), "llm", key="k", history="story")
 
@@ -67,6 +68,39 @@ def test_only_an_attack_on_the_conversation_depends_on_its_history() -> None:
     poison = _registry.registry()["memory_poisoning"].model_validate({"payload": "x"})
     attack = Entry(id="e", fault=poison)
     assert chance_of(attack.compiled, subject, EXCHANGE) == ("story", 0)
+
+
+@pytest.mark.parametrize(
+    ("trigger", "calls", "why"),
+    [
+        ({"max_times": 1}, 1, "fired 1 of at most 1 time"),
+        ({"max_times": 2}, 2, "fired 2 of at most 2 times"),
+        ({"recover_after": Recovery(calls=1)}, 1, "recovered after 1 call"),
+        ({"recover_after": Recovery(calls=2)}, 2, "recovered after 2 calls"),
+    ],
+)
+def test_what_is_over_says_after_how_many(trigger: dict[str, Any], calls: int, why: str) -> None:
+    state = SessionState()
+    for n in range(calls):
+        fired = judged(NoDice(1, "s"), state, n, **trigger)
+        assert fired[0] == "fire"
+        state.note("e", Subject("k", n, 0), fired)
+    assert judged(NoDice(1, "s"), state, calls, **trigger) == ("skip", why, None)
+
+
+def test_a_retry_of_a_call_that_is_long_forgotten_is_judged_anew() -> None:
+    state, entry = SessionState(), entry_of(max_times=1).compiled
+    old, other = Subject("old", 0, 0), Subject("other", 0, 0)
+    state.note("e", old, ("fire", "call 1 matches", None))
+    state.record_outcome("e", old, fired=False)
+    retry = replace(old, attempt=1)
+    assert judge(entry, retry, EXCHANGE, NoDice(1, "s"), state) == ("fire", "call 1 matches", None)
+    state.note("e", other, ("fire", "call 2 matches", None))
+    for n in range(KEPT):
+        state.note("e", Subject("k", n, 0), ("skip", "", None))
+    assert state.decided("e", retry) is None
+    assert state.slot_released("e", retry), "its outcome is kept longer"
+    assert judge(entry, retry, EXCHANGE, NoDice(1, "s"), state) == ("skip", "fired 1 of at most 1 time", None)
 
 
 @pytest.mark.parametrize(
