@@ -17,6 +17,7 @@ from faultwire.checks._calls import calls
 from faultwire.checks._tools import asked, uses
 from faultwire.checks._traffic import failed
 from faultwire.checks._transcripts import transcript_of
+from faultwire.history import past
 from faultwire.ingestion.claims import KINDS, Kind, forms
 from faultwire.tape.redact.edit import MARK
 from faultwire.text import counted, safe
@@ -78,6 +79,8 @@ def compare(log: Log, history: History) -> Comparison:
     found.rows.sort(key=lambda row: (row.claim.number if row.claim else 1 << 60, _exchange(row)))
     if log.lost:
         found.notes.append(f"its SDK says that {counted(log.lost, 'event')} of the log were lost")
+    if history.bypassed:
+        found.notes.append(f"calls may be missing from the tape, since traffic {past(history.bypassed)}")
     broken = sum(failed(exchange) for exchange in history.exchanges)
     if broken and not log.errors:
         found.notes.append(f"{counted(broken, 'exchange')} failed on the wire; the log reports no error")

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 SOURCE = "agentops ELS 1.0"
 SERVICE = "faultwire-ingest"
 LOCK = "ingest.lock"
+MISMATCH, _OF = "ingest_hash_mismatch", "session `"
+"""The code of a note on an event that is not what its SDK hashed, and how its text begins."""
 _JSON = Head((), "application/json")
 Json = dict[str, Any]
 
@@ -96,9 +98,9 @@ class Store:
         chain.check(batch)  # another batch of the session may have come meanwhile
         if self.chains.setdefault(batch.session, chain) is not chain:
             raise Refused(409, "DUPLICATE_SEQUENCE", "another batch of this session came at the same time")
-        for number, text in wrong:
+        for _, text in wrong:
             chain.find(text)
-            self._writer.note("ingest_hash_mismatch", f"session `{chain.session}`: {text} ({number})")
+            self._writer.note(MISMATCH, f"{_OF}{chain.session}`: {text}")
         events = chain.add(batch, payloads, {number for number, _ in wrong})
         if batch.seal:
             now = f"{iso(wall_ms())[:-1]}000Z"
@@ -184,6 +186,10 @@ class Store:
             for name in dict.fromkeys(one.session for one in reader.foreign()):
                 self._places.setdefault(name, []).append(path)
             wrong = restored((orjson.loads(one.data) for one in reader.foreign()), self._chain)
+            for note in reader.notes():
+                if note.code == MISMATCH:
+                    session, _, text = note.text.removeprefix(_OF).partition("`: ")
+                    self._chain(session).find(text)
         if wrong:
             raise TapeError(
                 f"`{path}`: {wrong}",

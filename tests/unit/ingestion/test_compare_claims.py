@@ -11,6 +11,7 @@ import pytest
 from tests.unit.checks.conftest import call, result, said, talk, used, user
 
 from faultwire.events import Delivery, History
+from faultwire.history import Bypass
 from faultwire.ingestion.claims import log_of
 from faultwire.ingestion.compare_claims import Comparison, compare
 
@@ -119,6 +120,14 @@ def test_attempts_of_one_call_are_one_claim_and_a_failure_that_is_not_reported_i
     assert found.notes == ["1 exchange failed on the wire; the log reports no error"]
     told.append((3, "TOOL_ERROR", {"error_type": "RateLimitError"}))
     assert judged(told, History("s", (limited, again)))[0].notes == []
+
+
+def test_that_calls_may_have_gone_past_the_proxy_is_noted_where_traffic_did() -> None:
+    past = replace(wire(), bypassed=(Bypass("203.0.113.5", 443),))
+    assert judged(HONEST, past)[0].notes == [
+        "calls may be missing from the tape, since traffic went past the proxy: 203.0.113.5:443"
+    ]
+    assert judged(HONEST, wire())[0].notes == []
 
 
 def test_events_that_its_sdk_lost_are_noted() -> None:

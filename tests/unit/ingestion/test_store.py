@@ -54,6 +54,24 @@ def test_a_session_goes_on_after_a_restart_on_the_next_tape(tmp_path: Path) -> N
         assert verify(path, trusted=[SIGNER.verifier]).ok
 
 
+def test_what_was_found_before_a_restart_keeps_a_session_from_being_authoritative_after_it(
+    tmp_path: Path,
+) -> None:
+    name = "0d9f6a2e-3c1b-4f7d-9a55-6b0c1d2e3f40"
+    for changed, expected in ((True, "PARTIAL_AUTHORITATIVE_EVIDENCE"), (False, "AUTHORITATIVE_EVIDENCE")):
+        folder = tmp_path / str(changed)
+        first = opened(folder)
+        batch = sdk_batch(name, SMALL[:2])
+        if changed:
+            batch["events"][1]["payload"] = {"model_id": "another"}
+        answer = send(first, batch)
+        first.close()
+        second = opened(folder)
+        last = sdk_batch(name, SMALL[2:], first=3, before=answer["final_hash"], seal=True)
+        assert send(second, last)["evidence_class"] == expected
+        second.close()
+
+
 def test_personal_data_is_left_out_where_that_is_asked_for_and_kept_where_it_is_not(tmp_path: Path) -> None:
     told = [("SESSION_START", {"agent_id": "a", "user": "jane.doe@example.org"})]
     for pii in (False, True):
