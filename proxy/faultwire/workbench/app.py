@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from faultwire.errors import FaultwireError, TapeError
-from faultwire.workbench.access import Refusal
+from faultwire.workbench.access import SHARE_S, Asked, Refusal
 from faultwire.workbench.after_api import AfterEndpoints
 from faultwire.workbench.assets import HEADERS, Asset, assets
 from faultwire.workbench.control_api import NONE, ControlEndpoints
@@ -64,6 +64,7 @@ class _Endpoints:
             Route("/api/session", self.session, methods=["GET"]),
             Route("/api/session", self.log_in, methods=["POST"]),
             Route("/api/session", self.log_out, methods=["DELETE"]),
+            Route("/api/shares", self.share, methods=["POST"]),
             Route("/api/tape", self.tape, methods=["GET"]),
             Route("/api/verification", self.verification, methods=["GET"]),
             Route("/api/verification", self.verify, methods=["POST"]),
@@ -80,7 +81,8 @@ class _Endpoints:
     # ------------------------------------------------------------ who is there
 
     async def session(self, request: Request) -> Response:
-        return _json({"csrf": self._access.word_of(request.state.asked)})
+        asked = request.state.asked
+        return _json({"csrf": self._access.word_of(asked), "read_only": self._access.reads_only(asked)})
 
     async def log_in(self, request: Request) -> Response:
         given = await _body(request, LARGEST_LOGIN)
@@ -89,7 +91,8 @@ class _Endpoints:
         if isinstance(found, Refusal):
             return refused(found)
         session, word = found
-        response = _json({"csrf": word})
+        reads = self._access.reads_only(Asked("GET", {"cookie": f"{self._access.cookie}={session}"}))
+        response = _json({"csrf": word, "read_only": reads})
         response.set_cookie(
             self._access.cookie, session, httponly=True, samesite="strict", path="/", secure=self._access.tls
         )
@@ -98,6 +101,9 @@ class _Endpoints:
     async def log_out(self, request: Request) -> Response:
         self._access.end(request.state.asked)
         return _json({"csrf": None})
+
+    async def share(self, _request: Request) -> Response:
+        return _json({"token": self._access.share(), "seconds": int(SHARE_S)})
 
     # ------------------------------------------------------------ the tape
 
@@ -125,7 +131,8 @@ class _Endpoints:
 
     async def live(self, request: Request) -> Response:
         after = _number(request, "after", 0)
-        return StreamingResponse(stream(self._subject, after), media_type="text/event-stream")
+        acts = not self._access.reads_only(request.state.asked)
+        return StreamingResponse(stream(self._subject, after, acts=acts), media_type="text/event-stream")
 
     async def ledger(self, request: Request) -> Response:
         return _json({"lines": await run_in_threadpool(self._subject.ledger)})

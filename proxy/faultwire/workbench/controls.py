@@ -35,7 +35,7 @@ class Controls:
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="controls", daemon=True)
-        self._pages, self._last_page = 0, clock.monotonic()
+        self._pages, self._acting, self._last_page = 0, 0, clock.monotonic()
         self._own = False
         self.listener: Callable[[], None] = lambda: None
         self.now: dict[str, Any] = {"engine": "unknown", "held": [], "interventions": [], "lost": 0}
@@ -53,11 +53,13 @@ class Controls:
             self._thread.join()
         self._client.close()
 
-    def page(self, step: int) -> None:
-        """A page was opened (1) or left (-1)."""
+    def page(self, step: int, *, acts: bool = True) -> None:
+        """A page was opened (1) or left (-1). One that only reads keeps nothing that was set."""
         with self._lock:
             self._pages += step
-            self._last_page = clock.monotonic()
+            if acts:
+                self._acting += step
+                self._last_page = clock.monotonic()
 
     # ------------------------------------------------------------ what the page asks for
 
@@ -93,7 +95,7 @@ class Controls:
         while not self._stop.wait(POLL_S):
             if not (self._pages or self._own) or self.now["engine"] == "ended":
                 continue
-            if self._own and not self._pages and clock.monotonic() - self._last_page > GONE_S:
+            if self._own and not self._acting and clock.monotonic() - self._last_page > GONE_S:
                 self._leave()
                 continue
             self._look()

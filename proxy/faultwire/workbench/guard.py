@@ -41,10 +41,12 @@ class Guarded:
         if scope["type"] != "http":
             return
         request = Request(scope, receive)
-        asked = Asked(scope["method"], _once(scope["headers"]), self._is_open(scope["method"], scope["path"]))
+        method, path = scope["method"], scope["path"]
+        leaving = method == "DELETE" and path == LOGIN
+        asked = Asked(method, _once(scope["headers"]), self._is_open(method, path), leaving)
         refusal = _other_user(scope) or self._access.refusal(asked)
         if refusal is not None:
-            self.refusals.append(f"{safe(scope['method'])} {safe(scope['path'][:200])}: {refusal.code}")
+            self.refusals.append(f"{safe(method)} {safe(path[:200])}: {refusal.code}")
             error = {"code": refusal.code, "message": refusal.message, "hint": refusal.hint}
             await JSONResponse({"error": error}, refusal.status, dict(HEADERS))(scope, receive, send)
             return

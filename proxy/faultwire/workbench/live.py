@@ -19,15 +19,16 @@ SILENCE_S = 10.0
 """Seconds after which a comment says that the stream is alive."""
 
 
-async def stream(subject: Subject, after: int) -> AsyncIterator[bytes]:
+async def stream(subject: Subject, after: int, *, acts: bool = True) -> AsyncIterator[bytes]:
     """Events from a revision on, until the other side or we leave: `rows` with the rows that changed and the
-    `revision` that they reach, `tape` where its state did, and `control` where something is held or armed."""
+    `revision` that they reach, `tape` where its state did, and `control` where something is held or armed.
+    A page that `acts` keeps what was set; one that only reads does not."""
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
     leave = subject.index.listen(partial(_wake, loop, changed))
     state: dict[str, Any] | None = None
     controls, sent = subject.controls, -1
     if controls is not None:
-        controls.page(1)
+        controls.page(1, acts=acts)
     try:
         while not subject.index.left:
             changed.clear()
@@ -50,7 +51,7 @@ async def stream(subject: Subject, after: int) -> AsyncIterator[bytes]:
     finally:
         leave()
         if controls is not None:
-            controls.page(-1)
+            controls.page(-1, acts=acts)
 
 
 def _wake(loop: asyncio.AbstractEventLoop, changed: asyncio.Event) -> None:

@@ -112,6 +112,20 @@ def test_the_connection_ends_when_no_page_is_left(
     controls.close()
 
 
+def test_a_page_that_only_reads_keeps_nothing_that_was_set(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tested, "GONE_S", 0.3)
+    controls = Controls(tmp_path / "control.sock", "cut")
+    controls.start()
+    controls.page(1)
+    controls.page(1, acts=False)
+    controls.set_break(at="request")
+    controls.page(-1)
+    assert engine.ended.wait(10)
+    controls.close()
+
+
 def test_without_a_page_and_a_breakpoint_the_engine_is_left_alone(engine: Engine, tmp_path: Path) -> None:
     controls = Controls(tmp_path / "control.sock")
     controls.start()

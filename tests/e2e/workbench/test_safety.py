@@ -16,6 +16,7 @@ from tests.unit.workbench.conftest import deck_at
 
 from faultwire.mitm.network import peer_user
 from faultwire.workbench.access import CSRF, Access
+from faultwire.workbench.app import application
 from faultwire.workbench.assets import HEADERS
 
 Patch = pytest.MonkeyPatch
@@ -100,6 +101,42 @@ def test_a_write_without_the_page_s_word_is_refused(bench: Bench, monkeypatch: P
         assert client.post("/api/verification", headers={CSRF: "guess"}).status_code == 200
 
 
+WRITES = (
+    ("POST", "shares"), ("POST", "verification"), ("POST", "breaks"), ("POST", "interventions"),
+    ("DELETE", "interventions/i1"), ("POST", "held/h1"),
+)  # fmt: skip
+
+
+def test_who_got_a_shared_link_reads_and_writes_nothing(bench: Bench, monkeypatch: Patch) -> None:
+    with bench.inside() as owner, bench.client() as reader:
+        token = owner.post("/api/shares").json()["token"]
+        done = reader.post("/api/session", json={"token": token}, headers={"origin": bench.url})
+        assert done.json()["read_only"] is True
+        reader.headers.update({CSRF: done.json()["csrf"], "origin": bench.url})
+        for path in ("tape", "exchanges", "ledger", "exchanges/0", "control", "session"):
+            assert reader.get(f"/api/{path}").status_code == 200, path
+        for method, path in WRITES:
+            assert refused(reader.request(method, f"/api/{path}", json={})) == "ui.read_only", path
+        assert bench.subject.verification is None
+        switched_off(monkeypatch, "_writing")
+        for method, path in WRITES:
+            assert reader.request(method, f"/api/{path}", json={}).status_code in (200, 400), path
+        assert bench.subject.verification is not None
+
+
+def test_every_write_of_the_page_is_among_those_that_a_reader_is_refused(bench: Bench) -> None:
+    routes = application(bench.subject, bench.access)._app.routes
+    found = {
+        (method, route.path.removeprefix("/api/"))
+        for route in routes
+        for method in route.methods - {"GET", "HEAD"}
+        if route.path != "/api/session"
+    }
+    assert {(method, path.split("/")[0]) for method, path in found} == {
+        (method, path.split("/")[0]) for method, path in WRITES
+    }
+
+
 def test_a_process_of_another_user_is_refused_even_with_the_cookie(bench: Bench, monkeypatch: Patch) -> None:
     with bench.inside() as client:
         assert client.get("/api/tape").status_code == 200  # the control: our own process
@@ -181,6 +218,29 @@ def elsewhere() -> Iterator[str]:
 
 WRITE = """url => fetch(url, {method: 'POST', credentials: 'include', mode: 'no-cors'})
   .then(() => 'read', () => 'not read')"""
+
+
+def test_a_page_that_was_shared_shows_all_and_offers_nothing(chromium: Any, page: Any, bench: Bench) -> None:
+    page.goto(bench.link)
+    page.wait_for_selector("body[data-ready]")
+    assert page.locator("#reads").is_hidden()
+    page.keyboard.press("s")
+    page.wait_for_selector("#shared[open]")
+    link = page.locator("#shared-link").inner_text()
+    with chromium.new_context() as elsewhere:
+        shared = elsewhere.new_page()
+        shared.goto(link)
+        shared.wait_for_selector("body[data-ready]")
+        assert shared.url == f"{bench.url}/"
+        assert shared.locator("#reads").inner_text() == "read only"
+        assert shared.locator("#list [role=row]").count() == page.locator("#list [role=row]").count() > 0
+        for button in ("share", "verify", "control"):
+            assert shared.locator(f"#{button}").is_hidden()
+        shared.keyboard.press("s")
+        assert shared.locator("#shared").is_hidden()
+        again = elsewhere.new_page()
+        again.goto(link)
+        again.wait_for_selector("body[data-ready]")  # in the browser that opened it, as a reload
 
 
 def test_another_page_of_the_same_browser_changes_nothing(

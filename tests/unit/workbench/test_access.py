@@ -1,6 +1,7 @@
 import pytest
 
-from faultwire.workbench.access import CSRF, SESSIONS, Access, Asked, Refusal
+from faultwire import clock
+from faultwire.workbench.access import CSRF, SESSIONS, SHARE_S, SHARES, Access, Asked, Refusal
 
 HOST = "127.0.0.1:8000"
 OURS = {"host": HOST, "origin": f"http://{HOST}", "sec-fetch-site": "same-origin"}
@@ -111,3 +112,69 @@ def test_each_port_and_tls_has_a_cookie_of_its_own() -> None:
 
 def test_a_broken_cookie_header_is_no_session(access: Access) -> None:
     assert code(access, "GET", {**OURS, "cookie": "=;;\x00="}) == "ui.no_session"
+
+
+def reader(access: Access) -> dict[str, str]:
+    session, word = access.exchange(access.share())
+    return {**OURS, "cookie": f"{access.cookie}={session}", CSRF: word}
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE", "PUT", "PATCH"])
+def test_who_got_a_shared_link_may_only_read(access: Access, inside: dict[str, str], method: str) -> None:
+    given = reader(access)
+    assert code(access, "GET", given) is None
+    assert access.reads_only(Asked("GET", given))
+    assert code(access, method, given) == "ui.read_only"
+    assert code(access, method, inside) is None
+    assert not access.reads_only(Asked("GET", inside))
+
+
+def test_a_reader_may_end_its_own_session(access: Access) -> None:
+    given = reader(access)
+    assert code(access, "DELETE", given, leaving=True) is None
+    access.end(Asked("DELETE", given))
+    assert code(access, "GET", given) == "ui.no_session"
+
+
+def test_a_reader_with_the_token_of_programs_is_a_program(access: Access) -> None:
+    access.program = "secret"
+    given = {**reader(access), "authorization": "Bearer secret"}
+    assert code(access, "POST", given) is None
+    assert code(access, "POST", {**given, "authorization": "Bearer guess"}) == "ui.read_only"
+
+
+def test_a_shared_link_works_once_and_uses_up_no_other(access: Access) -> None:
+    one, other = access.share(), access.share()
+    assert not isinstance(access.exchange(one), Refusal)
+    again = access.exchange(one)
+    assert isinstance(again, Refusal)
+    assert again.code == "ui.token"
+    assert not isinstance(access.exchange(other), Refusal)
+    assert not isinstance(access.exchange(access.link), Refusal)
+
+
+def test_a_shared_link_ages(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = clock.monotonic()
+    fresh, old = access.share(), access.share()
+    monkeypatch.setattr(clock, "monotonic", lambda: now + SHARE_S - 1)
+    assert not isinstance(access.exchange(fresh), Refusal)
+    monkeypatch.setattr(clock, "monotonic", lambda: now + SHARE_S + 60)
+    found = access.exchange(old)
+    assert isinstance(found, Refusal)
+    assert found.code == "ui.share_old"
+
+
+def test_links_that_wait_are_bounded_and_the_oldest_goes(access: Access) -> None:
+    first, second, *_ = [access.share() for _ in range(SHARES + 1)]
+    gone = access.exchange(first)
+    assert isinstance(gone, Refusal)
+    assert gone.code == "ui.token"
+    assert not isinstance(access.exchange(second), Refusal)
+
+
+def test_readers_log_nobody_out_who_may_do_more(access: Access, inside: dict[str, str]) -> None:
+    first = reader(access)
+    for _ in range(SESSIONS):
+        reader(access)
+    assert code(access, "POST", inside) is None
+    assert code(access, "GET", first) == "ui.no_session"

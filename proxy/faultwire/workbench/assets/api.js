@@ -1,6 +1,13 @@
 // Requests to our own server. A refusal is an Error with its code and what to do.
 
 let csrf = "";
+/** Was this page shared to be read? */
+export let readOnly = false;
+
+function take(session) {
+  csrf = session.csrf;
+  readOnly = Boolean(session.read_only);
+}
 
 export class Refused extends Error {
   constructor(status, error) {
@@ -36,15 +43,15 @@ export const post = async (path, body) => (await asked("POST", path, body)).json
 export async function enter() {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (token === null) {
-    csrf = (await get("/api/session")).csrf;
+    take(await get("/api/session"));
     return;
   }
   history.replaceState(null, "", location.pathname); // the token stays in no history entry and no bookmark
   try {
-    csrf = (await post("/api/session", { token })).csrf;
+    take(await post("/api/session", { token }));
   } catch (refused) {
     try {
-      csrf = (await get("/api/session")).csrf; // the link was used before, in this browser
+      take(await get("/api/session")); // the link was used before, in this browser
     } catch {
       throw refused;
     }

@@ -1,6 +1,6 @@
 // Breakpoints and faults by hand: two forms, and what is armed.
 
-import { del, get, post } from "/api.js";
+import { del, get, post, readOnly } from "/api.js";
 import { byId, el } from "/dom.js";
 import { Form } from "/forms.js";
 
@@ -25,7 +25,7 @@ function pick() {
 }
 
 export function showArmed(state) {
-  byId("control").hidden = state.engine === null;
+  byId("control").hidden = state.engine === null || readOnly;
   byId("armed").replaceChildren(...state.interventions.slice().reverse().map((one) => {
     const armed = one.state === "armed";
     const end = el("button", { type: "button", disabled: !armed, "aria-label": `end ${one.id}` }, "End");

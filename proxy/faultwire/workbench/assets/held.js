@@ -1,6 +1,6 @@
 // What is held at a breakpoint: a line for each, and an editor for one.
 
-import { get, post } from "/api.js";
+import { get, post, readOnly } from "/api.js";
 import { byId, el } from "/dom.js";
 import { Form, area } from "/forms.js";
 
@@ -74,7 +74,8 @@ async function open(ident) {
     one.kept_alive ? ". A comment is sent to it every 5 s." : ".");
   byId("editor-parts").replaceChildren(...current.parts.map((part) => part.node));
   byId("editor-told").textContent = "";
-  byId("editor-acts").replaceChildren(...one.may.map(act));
+  byId("editor-acts").replaceChildren(...(readOnly ? [] : one.may.map(act)));
+  if (readOnly) byId("editor-told").textContent = "This page was shared to be read: who shared it decides.";
   if (!byId("editor").open) byId("editor").showModal();
 }
 

@@ -1,12 +1,13 @@
 // The page: it enters, reads the rows that are there, and takes those that come.
 
-import { enter, get, post } from "/api.js";
+import { enter, get, post, readOnly } from "/api.js";
 import { openFork, openRuns } from "/after.js";
 import { openArm, showArmed } from "/arm.js";
 import { byId, el } from "/dom.js";
 import { Exchange } from "/exchange.js";
 import { lose, openFirst, show as showHeld } from "/held.js";
 import { List } from "/list.js";
+import { openShare } from "/share.js";
 import { Store } from "/store.js";
 
 const FIRST = 200;
@@ -150,7 +151,7 @@ const keys = {
   G: () => list.select(list.items.length - 1), End: () => list.select(list.items.length - 1),
   Enter: openCurrent, x: () => toggle(list.current), Escape: back,
   b: () => { if (!byId("control").hidden) openArm(); }, h: openFirst,
-  r: openRuns, F: fork,
+  r: openRuns, F: fork, s: () => { if (!readOnly) openShare(); },
   "/": () => byId("on").focus(), f: () => byId("follow").click(), "?": () => byId("help").showModal(),
   1: () => exchange.pick(1), 2: () => exchange.pick(2), 3: () => exchange.pick(3), 4: () => exchange.pick(4),
 };
@@ -175,6 +176,8 @@ async function start() {
     return;
   }
   byId("main").hidden = false;
+  byId("share").hidden = byId("verify").hidden = readOnly;
+  byId("reads").hidden = !readOnly;
   list = new List(byId("list"), { onOpen: openCurrent, onToggle: toggle });
   const [now, first, checked, controlled] = await Promise.all([
     get("/api/tape"), get(`/api/exchanges?most=${FIRST}`), get("/api/verification"), get("/api/control"),
@@ -206,6 +209,7 @@ byId("back").addEventListener("click", back);
 byId("past").addEventListener("click", openRuns);
 byId("forks").addEventListener("click", fork);
 byId("control").addEventListener("click", openArm);
+byId("share").addEventListener("click", openShare);
 byId("keys").addEventListener("click", () => byId("help").showModal());
 byId("verify").addEventListener("click", async () => {
   byId("verify").disabled = true;
