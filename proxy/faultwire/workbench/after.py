@@ -6,6 +6,7 @@ import re  # noqa: TID251 - the pattern is fixed
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+from faultwire.clock import iso
 from faultwire.errors import TapeError
 from faultwire.report.text import line
 from faultwire.runner.past_runs import runs
@@ -23,6 +24,8 @@ MOST_RUNS = 200
 MOST_CALLS = 5_000
 """Calls of one tape that are compared."""
 REPORT = re.compile(r"[a-z][a-z0-9_-]{0,40}\.html")
+ANALYSES = ("blame",)
+"""Folders below the project's own with a folder for each analysis, which holds its page."""
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; sandbox"
@@ -40,13 +43,44 @@ def past(base: Path) -> list[dict[str, Any]]:
     return found
 
 
+def analyses(base: Path) -> list[dict[str, Any]]:
+    """The pages of the newest analyses, the newest first."""
+    found = [
+        (path.stat().st_mtime, kind, path)
+        for kind in ANALYSES
+        for path in (base / kind).glob("*/*.html")
+        if _is_page(path)
+    ]
+    newest = sorted(found, key=lambda one: one[0], reverse=True)[:MOST_RUNS]
+    return [
+        {
+            "kind": kind, "id": line(path.parent.name), "name": path.name,
+            "written_at": iso(int(when * 1000)),
+        }
+        for when, kind, path in newest
+    ]  # fmt: skip
+
+
+def analysis_of(base: Path, kind: str, ident: str, name: str) -> bytes | None:
+    """The page of an analysis; None where there is none of that name."""
+    if kind not in ANALYSES:
+        return None
+    pages = (base / kind).glob("*/*.html")
+    path = next((one for one in pages if (one.parent.name, one.name) == (ident, name)), None)
+    return path.read_bytes() if path is not None and _is_page(path) else None
+
+
+def _is_page(path: Path) -> bool:
+    return bool(REPORT.fullmatch(path.name)) and path.is_file() and not path.is_symlink()
+
+
 def report_of(base: Path, ident: str, name: str) -> bytes | None:
     """A report of a run; None where there is none of that name."""
     run = next((one for one in runs(base) if one.id == ident), None)
     if run is None or not REPORT.fullmatch(name):
         return None
     path = run.path / name
-    return path.read_bytes() if path.is_file() and not path.is_symlink() else None
+    return path.read_bytes() if _is_page(path) else None
 
 
 def compared(one: Iterable[Recorded], ident: str) -> dict[str, Any]:

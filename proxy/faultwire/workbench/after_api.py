@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
-from faultwire.workbench.after import POLICY, compared, past, report_of
+from faultwire.workbench.after import POLICY, analyses, analysis_of, compared, past, report_of
 from faultwire.workbench.assets import HEADERS
 
 if TYPE_CHECKING:
@@ -33,11 +33,16 @@ class AfterEndpoints:
             Route("/api/runs", self.runs, methods=["GET"]),
             Route("/api/runs/{ident}/comparison", self.comparison, methods=["GET"]),
             Route("/runs/{ident}/{name}", self.report, methods=["GET"]),
+            Route("/analyses/{kind}/{ident}/{name}", self.analysis, methods=["GET"]),
         ]
 
     async def runs(self, _request: Request) -> Response:
-        """Which there are."""
-        return self._json({"runs": [] if self._base is None else await run_in_threadpool(past, self._base)})
+        """Which there are, and which analyses of them."""
+        base = self._base
+        if base is None:
+            return self._json({"runs": [], "analyses": []})
+        found = await run_in_threadpool(lambda: {"runs": past(base), "analyses": analyses(base)})
+        return self._json(found)
 
     async def comparison(self, request: Request) -> Response:
         """The tape that is shown beside that of a run, call by call."""
@@ -52,7 +57,19 @@ class AfterEndpoints:
         ident, name = str(request.path_params["ident"]), str(request.path_params["name"])
         base = self._base
         body = None if base is None else await run_in_threadpool(report_of, base, ident, name)
-        if body is None:
-            raise HTTPException(404, "found no such report")
-        headers = {**HEADERS, "content-security-policy": POLICY}
-        return Response(body, media_type="text/html; charset=utf-8", headers=headers)
+        return _page(body)
+
+    async def analysis(self, request: Request) -> Response:
+        """The page of an analysis as it was written."""
+        kind, ident, name = (str(request.path_params[one]) for one in ("kind", "ident", "name"))
+        base = self._base
+        body = None if base is None else await run_in_threadpool(analysis_of, base, kind, ident, name)
+        return _page(body)
+
+
+def _page(body: bytes | None) -> Response:
+    """What was written for a browser, without scripts. Raises HTTPException where there is none."""
+    if body is None:
+        raise HTTPException(404, "found no such page")
+    headers = {**HEADERS, "content-security-policy": POLICY}
+    return Response(body, media_type="text/html; charset=utf-8", headers=headers)

@@ -75,6 +75,7 @@ class _Endpoints:
             Route("/metrics", self.metrics, methods=["GET"]),
             Route("/api/exchanges/{at:int}", self.exchange, methods=["GET"]),
             Route("/api/exchanges/{at:int}/events", self.events, methods=["GET"]),
+            Route("/api/exchanges/{at:int}/lineage", self.lineage, methods=["GET"]),
             Route("/api/exchanges/{at:int}/view", self.view, methods=["GET"]),
         ]
 
@@ -152,6 +153,10 @@ class _Endpoints:
     async def events(self, request: Request) -> Response:
         view = await self._view(request)
         return _json({"events": view["events"], "messages": view["messages"]})
+
+    async def lineage(self, request: Request) -> Response:
+        at = int(request.path_params["at"])
+        return _json(await run_in_threadpool(self._subject.lineage, at))
 
     async def view(self, request: Request) -> Response:
         view = await self._view(request)

@@ -13,6 +13,7 @@ from faultwire.tape.evidence.verify import verify
 from faultwire.tape.read.reader import TapeReader
 from faultwire.workbench.exchange_view import exchange_view
 from faultwire.workbench.index import TapeIndex
+from faultwire.workbench.lineage_view import lineage_view
 from faultwire.workbench.metrics import Metrics
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Subject:
         self.metrics = Metrics()
         self.index.sinks.append(self.metrics.take)
         self.verification: dict[str, Any] | None = None
-        self._verifying = threading.Lock()
+        self._verifying, self._tracing = threading.Lock(), threading.Lock()
 
     def about(self) -> dict[str, Any]:
         """What is known of the tape as a whole."""
@@ -84,6 +85,15 @@ class Subject:
             return exchange_view(
                 recorded, recorded.started_ms, detail.forwarded, detail.redactions, session=earlier
             )
+
+    def lineage(self, at: int) -> dict[str, Any]:
+        """The lineage of the exchange at a place of the list. Raises TapeError, as `view`."""
+        if at >= len(self.index.rows):
+            raise TapeIncomplete(f"the tape has no exchange at place {at}", code="tape.no_exchange")
+        known = self.index.recorded[at]
+        session = [one for one in list(self.index.recorded) if one.session == known.session]
+        with self._tracing:
+            return lineage_view(sorted(session, key=lambda one: one.number), known.number)
 
     def ledger(self) -> list[dict[str, Any]]:
         """What faults decided, in the order of the list."""

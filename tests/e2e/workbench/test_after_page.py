@@ -46,6 +46,20 @@ def played(project: Project) -> Project:
     return project
 
 
+def test_what_was_blamed_is_listed_and_opens(page: Any, played: Project) -> None:
+    folder = played.folder / ".faultwire" / "blame" / "0a1b2c"
+    folder.mkdir(parents=True)
+    (folder / "blame.html").write_text("<title>t</title><p id=x>why</p><script>x.textContent='ran'</script>")
+    with started(played.folder, "ui", "last") as (_, link):
+        page.goto(link)
+        page.wait_for_selector("body[data-ready]")
+        page.keyboard.press("r")
+        with page.context.expect_page() as opened:
+            page.locator("#analyses .run", has_text="0a1b2c").get_by_role("link").click()
+        opened.value.wait_for_load_state()
+        assert opened.value.locator("#x").inner_text() == "why"
+
+
 def test_a_run_is_looked_at_compared_and_forked_from(page: Any, played: Project) -> None:
     first = played.runs[0].name
     with started(played.folder, "ui", "last") as (_, link):

@@ -261,3 +261,26 @@ def test_control_axe_sees_what_is_wrong(page: Any, opened: Open, calls: Path) ->
         "document.querySelector('label[for=on]').remove(); document.getElementById('on').placeholder = ''"
     )
     assert any("label" in one for one in findings(page))
+
+
+def test_lineage_leads_from_one_exchange_to_the_other(page: Any, opened: Open, deck: Deck) -> None:
+    brought = "the parcel QX-7731-PLM waits in Rotterdam"
+    deck.exchange(asked("where is it?"), answered(brought))
+    deck.exchange(asked(f"write: {brought}"))
+    deck.exchange(asked("what is the time?"), answered("noon"))
+    opened(deck.close())
+    page.keyboard.press("g")
+    page.keyboard.press("Enter")
+    page.keyboard.press("5")
+    part = page.locator("[data-part=lineage]")
+    part.get_by_text("No bytes of an earlier answer were found in it.").wait_for()
+    assert "QX-7731-PLM" in part.locator("ul.edges li").inner_text()
+    assert "it reaches exchange 2." in part.inner_text()
+    assert [one for one in findings(page) if one.startswith(("serious", "critical"))] == []
+    part.get_by_role("button", name="exchange 2").click()
+    page.locator("#title", has_text="2 openai_chat").wait_for()
+    page.locator("[data-part=lineage] ul.edges li", has_text="QX-7731-PLM").wait_for()
+    assert (
+        "No bytes of its answer were found in a later request."
+        in page.locator("[data-part=lineage]").inner_text()
+    )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 from tests.unit.workbench.conftest import CUT, answered, asked, deck_at
 
 from faultwire.tape.read.reader import TapeReader
-from faultwire.workbench.after import compared, pairs, past, report_of
+from faultwire.workbench.after import analyses, analysis_of, compared, pairs, past, report_of
 
 
 def taped(path: Path, *answers: bytes, faults=(), session: str = "s") -> list:
@@ -83,3 +84,38 @@ def test_a_comparison_says_how_much_is_the_same(tmp_path: Path, monkeypatch: pyt
     taped(tmp_path / "2.tape", answered("a"), answered("c"))
     found = compared(one, str(tmp_path / "2.tape"))
     assert (found["same"], found["different"]) == (1, 1)
+
+
+@pytest.fixture
+def blamed(tmp_path: Path) -> Path:
+    for ident in ("0a1b", "ffff"):
+        folder = tmp_path / "blame" / ident
+        folder.mkdir(parents=True)
+        (folder / "blame.html").write_text(f"page of {ident}")
+        (folder / "blame.json").write_text("{}")
+    os.utime(tmp_path / "blame" / "0a1b" / "blame.html", (2_000_000_000, 2_000_000_000))
+    (tmp_path / "blame" / "0a1b.jsonl").write_text("")
+    return tmp_path
+
+
+def test_pages_of_analyses_are_listed_and_given_the_newest_first(blamed: Path) -> None:
+    found = analyses(blamed)
+    assert [(one["kind"], one["id"], one["name"]) for one in found] == [
+        ("blame", "0a1b", "blame.html"), ("blame", "ffff", "blame.html"),
+    ]  # fmt: skip
+    assert found[0]["written_at"].startswith("2033-05-18")
+    assert analysis_of(blamed, "blame", "ffff", "blame.html") == b"page of ffff"
+    assert analyses(blamed / "elsewhere") == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "ident", "name"),
+    [
+        ("blame", "ffff", "blame.json"), ("blame", "..", "blame.html"), ("keys", "ffff", "blame.html"),
+        ("blame", "ffff", "link.html"), ("blame", "eeee", "blame.html"), ("..", "blame", "blame.html"),
+    ],
+)  # fmt: skip
+def test_nothing_else_is_given_as_an_analysis(blamed: Path, kind: str, ident: str, name: str) -> None:
+    (blamed / "blame" / "ffff" / "link.html").symlink_to("/etc/hostname")
+    assert analysis_of(blamed, kind, ident, name) is None
+    assert not any(one["name"] == "link.html" for one in analyses(blamed))

@@ -5,8 +5,9 @@ import { byId, el } from "/dom.js";
 import { duration } from "/list.js";
 
 export async function openRuns() {
-  const { runs } = await get("/api/runs");
+  const { runs, analyses } = await get("/api/runs");
   byId("runs-list").replaceChildren(...(runs.length ? runs.map(line) : [el("p", { class: "dim" }, "There are no runs in this folder.")]));
+  byId("analyses").replaceChildren(...(analyses.length ? [el("h3", {}, "Analyses"), ...analyses.map(analysis)] : []));
   byId("comparison").replaceChildren();
   if (!byId("runs").open) byId("runs").showModal();
 }
@@ -20,6 +21,11 @@ function line(run) {
   return el("div", { class: "run" }, el("span", { class: "mono" }, run.id), el("span", {}, `${run.command}, ${run.status}`),
     el("span", {}, run.gate || run.score !== null ? chip(run.gate) : "", score),
     el("span", { class: "links" }, ...run.reports.map((name) => el("a", { href: `/runs/${encodeURIComponent(run.id)}/${encodeURIComponent(name)}`, target: "_blank", rel: "noopener" }, name.replace(".html", ""))), compare));
+}
+
+function analysis(one) {
+  const link = el("a", { href: `/analyses/${[one.kind, one.id, one.name].map(encodeURIComponent).join("/")}`, target: "_blank", rel: "noopener" }, "page");
+  return el("div", { class: "run" }, el("span", { class: "mono" }, one.id), el("span", {}, one.kind), el("span", {}, `written ${one.written_at}`), el("span", { class: "links" }, link));
 }
 
 async function show(ident) {

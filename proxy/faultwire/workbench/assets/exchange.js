@@ -1,13 +1,17 @@
-// One exchange in four parts, of which one is shown at a time.
+// One exchange in parts, of which one is shown at a time.
 
 import { el, byId, viewOf } from "/dom.js";
 import { getText } from "/api.js";
+import { fill } from "/lineage.js";
 
-const NAMES = { conversation: "Conversation", events: "Events", wire: "Wire", ledger: "Ledger" };
+const NAMES = { conversation: "Conversation", events: "Events", wire: "Wire", ledger: "Ledger", lineage: "Lineage" };
 
 export class Exchange {
-  constructor() {
+  /** `jump` opens another exchange of the same session by its number. */
+  constructor(jump) {
     this.at = null;
+    this.row = null;
+    this.jump = jump;
     this.part = "conversation";
     byId("tabs").addEventListener("keydown", (event) => this.#arrows(event));
   }
@@ -15,6 +19,7 @@ export class Exchange {
   /** Show the exchange of a row. */
   async open(row, focus = true) {
     this.at = row.at;
+    this.row = row;
     byId("detail").hidden = false;
     document.body.classList.add("opened");
     byId("title").textContent = `${row.number} ${row.protocol || row.kind} ${row.tool || ""}`.trim();
@@ -26,7 +31,7 @@ export class Exchange {
       nodes = [el("p", { class: "banner worse" }, `${refused.code}: ${refused.message}`)];
     }
     if (this.at !== row.at) return;
-    byId("view").replaceChildren(...nodes);
+    byId("view").replaceChildren(...nodes, el("section", { class: "part", "data-part": "lineage" }, el("h3", {}, "Lineage")));
     for (const details of byId("view").querySelectorAll("[data-part=wire] details")) details.open = true;
     this.#tabs();
   }
@@ -67,6 +72,7 @@ export class Exchange {
       return tab;
     }));
     for (const one of byId("view").querySelectorAll("[data-part]")) one.hidden = one.dataset.part !== shown;
+    if (shown === "lineage") fill(byId("view").querySelector("[data-part=lineage]"), this.at, (number) => this.jump(this.row.session, number));
     byId("view").scrollTop = 0;
   }
 

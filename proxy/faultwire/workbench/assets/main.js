@@ -12,7 +12,10 @@ import { Store } from "/store.js";
 
 const FIRST = 200;
 const store = new Store();
-const exchange = new Exchange();
+const exchange = new Exchange((session, number) => {
+  const row = store.rows.find((one) => one.session === session && one.number === number);
+  if (row) exchange.open(row);
+});
 let list;
 let tape = null;
 let verification = null;
@@ -153,7 +156,7 @@ const keys = {
   b: () => { if (!byId("control").hidden) openArm(); }, h: openFirst,
   r: openRuns, F: fork, s: () => { if (!readOnly) openShare(); },
   "/": () => byId("on").focus(), f: () => byId("follow").click(), "?": () => byId("help").showModal(),
-  1: () => exchange.pick(1), 2: () => exchange.pick(2), 3: () => exchange.pick(3), 4: () => exchange.pick(4),
+  1: () => exchange.pick(1), 2: () => exchange.pick(2), 3: () => exchange.pick(3), 4: () => exchange.pick(4), 5: () => exchange.pick(5),
 };
 const ofTheList = new Set(["ArrowDown", "ArrowUp", "PageDown", "PageUp", "Home", "End", "Enter"]);
 
