@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 OPEN = 256
 """Failed calls with one request that are remembered: so many may be under way at once."""
-_Asked = tuple[str, str, str, int, str, int, str]
-"""Method, scheme, host, port, path, and the size and digest of the body."""
+_Asked = tuple[str, str, str, int, str, str, int, str]
+"""Method, scheme, host, port, path, operation, and the size and digest of the body."""
+OPERATIONS = ("x-amz-target", "soapaction")
+"""Headers that say what is asked of servers with one path for everything."""
 
 
 @dataclass(slots=True, eq=False)
@@ -152,10 +154,11 @@ class _Grouping:
         return call
 
 
-def _head(request: Request) -> tuple[str, str, str, int, str, int]:
+def _head(request: Request) -> tuple[str, str, str, int, str, str, int]:
     """All of it but the digest."""
     size = -1 if request.body is None else len(request.body)
-    return request.method, request.scheme, request.host, request.port, request.path, size
+    operation = next((value for name, value in request.headers if name.lower() in OPERATIONS), "")
+    return request.method, request.scheme, request.host, request.port, request.path, operation, size
 
 
 def _declared(exchange: Recorded) -> int | None:

@@ -128,8 +128,24 @@ def replacements(history: History, cut: Truncated, cuts: Sequence[Truncated]) ->
     return [
         " ".join(transcript.answer.text.split()) if transcript.answer is not None else ""
         for exchange, transcript in later(history, cut)
-        if exchange.number not in short and _question(transcript) == _question(cut.transcript)
+        if exchange.number not in short and question(transcript) == question(cut.transcript)
     ]
+
+
+def beside(history: History, cut: Truncated, cuts: Sequence[Truncated]) -> bool:
+    """Was the same asked at the same time, and answered whole? Of two such requests a program may use the
+    first answer, or both."""
+    short = {one.exchange.number for one in cuts}
+    began, ended = cut.exchange.started_ms, ended_ms(cut.exchange)
+    return any(
+        exchange.number not in short
+        and exchange.started_ms < ended
+        and ended_ms(exchange) > began
+        and exchange.delivered is not None
+        and exchange.delivered.status < 300
+        and question(transcript) == question(cut.transcript)
+        for exchange, transcript in models(history)
+    )
 
 
 def continued(history: History, cut: Truncated) -> bool:
@@ -252,7 +268,7 @@ def _key(ident: str, name: str | None) -> tuple[str, str]:
     return (ident, "") if ident else ("", name or "")
 
 
-def _question(transcript: Transcript) -> list[tuple[str, tuple[str, ...]]]:
+def question(transcript: Transcript) -> list[tuple[str, tuple[str, ...]]]:
     """What a request adds to its conversation: the words and the results after the model's last word."""
     return [
         (turn.text, tuple(result.text for result in turn.tool_results))

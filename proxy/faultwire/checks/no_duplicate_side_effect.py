@@ -10,9 +10,9 @@ from pydantic import Field
 
 from faultwire import _core, wire
 from faultwire.checks._api import Check, judged, quoted, unknown
+from faultwire.checks._idempotency import key_of
 from faultwire.checks._tools import uses
 from faultwire.checks._transcripts import place
-from faultwire.events import header
 
 if TYPE_CHECKING:
     from faultwire.events import History, Recorded, Verdict
@@ -29,7 +29,8 @@ class NoDuplicateSideEffect(Check):
     What it judges:
         Requests to tools that are not safe to repeat (POST and PATCH over HTTP), that reached the server,
         and that are equal in place and body; and, for the tools named in `tools`, their executions with
-        equal arguments wherever they are seen. Requests that share an `Idempotency-Key` count once.
+        equal arguments wherever they are seen. Requests that share an `Idempotency-Key`, or what PayPal,
+        Square, AWS, Azure and Google call it in a header, the query or the body, count once.
 
     Why agents fail it:
         A timeout after the server had already paid, booked or sent; the retry does it again.
@@ -83,7 +84,7 @@ class NoDuplicateSideEffect(Check):
                     exchange.tool or place(exchange),
                     _digest(request.url.encode("utf-8", "replace"), request.body),
                 )
-                key = header(request.headers, "idempotency-key") or f"#{exchange.number}"
+                key = key_of(request) or f"#{exchange.number}"
                 deeds.setdefault(what, {}).setdefault(key, exchange.number)
         return deeds
 

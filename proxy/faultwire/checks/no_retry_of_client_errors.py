@@ -32,13 +32,16 @@ TERMS = frozenset(
     }
 )
 """Headers by which a client mends a rejected request: a token that it has now, another session."""
+OF_PROVIDERS = ("anthropic-", "openai-", "x-goog-")
+"""How the headers begin by which a provider is asked otherwise: a beta, an organisation, a project."""
 
 
 class NoRetryOfClientErrors(Check):
     """A request that the server called wrong is not sent again as it was.
 
     What it judges:
-        Identical requests (method, URL, body, and headers with credentials, a session or a type of content)
+        Identical requests (method, URL, body, and headers with credentials, a session, a type of content or a
+        provider's own, as `anthropic-beta`)
         after an answer with one of `statuses`. Timeouts (408), conflicts (409), too early (425) and limits
         (429) may be retried and are not among them; nor may a `GET` that waits for what a server has not
         found yet (404 by the server itself).
@@ -98,5 +101,9 @@ class NoRetryOfClientErrors(Check):
 def _terms(exchange: Recorded) -> Headers:
     """What a request says beside its place and its body that a server may have found wrong."""
     return tuple(
-        sorted((name.lower(), value) for name, value in exchange.request.headers if name.lower() in TERMS)
+        sorted((name.lower(), value) for name, value in exchange.request.headers if _is_term(name.lower()))
     )
+
+
+def _is_term(name: str) -> bool:
+    return name in TERMS or name.startswith(OF_PROVIDERS)

@@ -6,22 +6,27 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from faultwire import wire
 from faultwire.checks._api import Check, judged, quoted, unknown
 from faultwire.checks._order import ended_ms, order, unseen
 from faultwire.checks._transcripts import place
 from faultwire.checks._waits import asked_s, asks_shortly
+from faultwire.events import header
 from faultwire.text import counted
 
 if TYPE_CHECKING:
     from faultwire.events import History, Recorded, Verdict
 
 
+KEYS = ("authorization", "api-key", "x-api-key", "x-goog-api-key")
+
+
 class RespectsRetryAfter(Check):
     """After an answer with `Retry-After` nothing is sent to that place before the time is over.
 
     What it judges:
-        The next request with the same method, host and path, whatever its body, counted from the end of
-        the answer that asked (`Retry-After` in seconds or as a date, `retry-after-ms`). `tolerance_s` is
+        The next request with the same method, host, path and key, whatever its body, counted from the end
+        of the answer that asked (`Retry-After` in seconds or as a date, `retry-after-ms`). `tolerance_s` is
         allowed too early. An agent that never came back respected it.
 
     Why agents fail it:
@@ -77,17 +82,25 @@ class RespectsRetryAfter(Check):
         self, history: History, exchange: Recorded, wanted: float, enough: tuple[bool | None, ...]
     ) -> Recorded | None:
         """The first request to the same place that was begun after this answer, if it came too early."""
-        where = (exchange.request.method, place(exchange))
+        where = _asker(exchange)
         known = order(history.exchanges)
         later = (
             other
             for other in history.exchanges
             if other.number > exchange.number
             and _waited(exchange, other) + self.tolerance_s < wanted
-            and (other.request.method, place(other)) == where
+            and _asker(other) == where
             and known.follows(exchange, other) in enough
         )
         return min(later, key=lambda other: other.started_ms, default=None)
+
+
+def _asker(exchange: Recorded) -> tuple[str, ...]:
+    """Method, place, and whose request it is: limits are those of a key. A signature is new each time and
+    names nobody."""
+    request = exchange.request
+    keys = (header(request.headers, name) or "" for name in KEYS)
+    return (request.method, place(exchange), *("" if wire.is_signed(request) else key for key in keys))
 
 
 def _waited(exchange: Recorded, after: Recorded) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import inf
 from typing import TYPE_CHECKING
 
 from faultwire.cli.output import fields
@@ -142,25 +143,31 @@ def unreached(exchanges: Iterable[Recorded]) -> list[str]:
 def rejected(exchanges: Iterable[Recorded]) -> list[str]:
     """One line per error that a server (or the mock) answered a call with by itself, and no fault did."""
     from faultwire.checks._api import quoted
+    from faultwire.checks._order import ended_ms
     from faultwire.checks._traffic import altered
     from faultwire.checks._transcripts import place
+    from faultwire.report.unfired import ACTED
     from faultwire.wire import provider_of, transcript_of
     from faultwire.wire.recognition.telemetry import is_telemetry
 
     seen: dict[str, list[int]] = {}
-    for exchange in exchanges:
+    every = tuple(exchanges)
+    broken = min((ended_ms(one) for one in every if any(f.outcome in ACTED for f in one.faults)), default=inf)
+    for exchange in every:
         got = exchange.delivered
         if got is None or got.status < 400 or altered(exchange) or exchange.ending in _OURS:
             continue
         known = exchange.kind != "other" or exchange.provider or provider_of(exchange.request.host)
         if is_telemetry(exchange.request) or not known:
             continue
-        if exchange.upstream is None or any(fault.outcome == "fired" for fault in exchange.faults):
+        if exchange.upstream is None or any(fault.outcome in ACTED for fault in exchange.faults):
             continue
         transcript = transcript_of(exchange)
         error = transcript.answer.error if transcript is not None and transcript.answer is not None else None
         why = f": {quoted(error, WORDS)}" if error and not error.startswith(NO_REASON) else ""
         text = f"{quoted(place(exchange))} answered {got.status}, which no fault made{why}"
+        if exchange.started_ms >= broken:  # what a fault did to an earlier answer may be in the request
+            text = f"{quoted(place(exchange))} answered {got.status}, on which no fault acted{why}"
         seen.setdefault(text, []).append(exchange.number)
     lines = [f"{_numbers(numbers)} {text}" for text, numbers in list(seen.items())[:REJECTED]]
     if len(seen) > REJECTED:

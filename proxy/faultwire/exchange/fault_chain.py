@@ -118,6 +118,12 @@ class FaultChain(FaultRelay):
             if active.acts and active.decision.entry.fault.site == "request":
                 active.dropped = ("preempted", f"`{ender.ident}` ended the exchange first")
 
+    def withhold(self, why: str) -> None:
+        """The request goes nowhere, and nobody has answered it: there is nothing left to act on."""
+        for active in self.all:
+            if active.acts and active.mutator is not None and active.mutator.effect is None:
+                active.dropped = ("preempted", why)
+
     # ------------------------------------------------------------ response
 
     def arrive(self, exchange: Exchange) -> Response:

@@ -53,6 +53,8 @@ class FaultStage(Stage):
         at = self.state
         if at.chain.answer is not None:
             self.mark_failed()
+        elif not at.chain.ended and at.withheld is not None:
+            at.chain.withhold(at.withheld)
         elif not at.chain.ended and self._plan is not None:
             needs = at.chain.needs
             for entry in self._plan.deferred:

@@ -101,6 +101,12 @@ class ExchangePipeline:
         """The exchange's ordinal in its session, from 1."""
         return self.state.exchange.number
 
+    def withhold(self, why: str) -> bool:
+        """The request will go nowhere: a fault may answer it or end it, and none may change what nobody
+        gets. False where no fault can act on it, so that it need not be read."""
+        self.state.withheld = why
+        return self.needs_request_body
+
     @property
     def decides_on_first_message(self) -> bool:
         """May `request` be given the beginning of a body that goes on? In a gRPC call the client may wait for

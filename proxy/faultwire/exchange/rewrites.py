@@ -44,7 +44,9 @@ class PersistentRewrites(Stage):
         """Let each attack choose its texts, then change all that were chosen in this conversation."""
         at, chain = self.state, self.state.chain
         protocol, body, conversation = at.protocol, at.request.body, at.conversation
-        if chain.ended or chain.answer is not None or protocol is None or body is None:
+        if chain.ended or chain.answer is not None or at.withheld is not None:
+            return ()  # nobody gets the request
+        if protocol is None or body is None:
             return ()
         if at.exchange.view is None or conversation is None:
             return ()

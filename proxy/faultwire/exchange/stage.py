@@ -27,7 +27,16 @@ class ExchangeState:
     known where the profile attacks conversations.
     """
 
-    __slots__ = ("chain", "context", "conversation", "exchange", "protocol", "request", "response")
+    __slots__ = (
+        "chain",
+        "context",
+        "conversation",
+        "exchange",
+        "protocol",
+        "request",
+        "response",
+        "withheld",
+    )
 
     def __init__(self, context: SessionContext, exchange: Exchange, protocol: Protocol | None) -> None:
         self.context = context
@@ -38,6 +47,8 @@ class ExchangeState:
         """The head that came, where no stage is asked about it."""
         self.chain = FaultChain()
         self.conversation: Conversation | None = None
+        self.withheld: str | None = None
+        """Why the request is not sent, where only what needs no server may act on it."""
 
 
 class Stage:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from faultwire.checks._api import quoted
@@ -12,13 +13,13 @@ from faultwire.checks._truncated import truncated
 from faultwire.report.after_failure import Evidence
 
 if TYPE_CHECKING:
-    from faultwire.events import History, ToolCall
+    from faultwire.events import History, Request, ToolCall
 
 
 def broken_arguments(history: History) -> Evidence | None:
     """The first such call of a whole answer; answers that were cut have a rule of their own.
 
-    Only objects that do not end as one: the input of a custom tool is no JSON by right. Nothing where the
+    Only what begins as an object, and never the input of a custom tool, which is any text. Nothing where the
     result says that the call was not run.
     """
     cut = {one.exchange.number for one in truncated(history, limits=True)}
@@ -38,6 +39,21 @@ def broken_arguments(history: History) -> Evidence | None:
         answer = transcript.answer
         for call in answer.tool_calls if answer is not None and exchange.number not in cut else ():
             made.pop(call.id, None)
-            if call.id and call.arguments.lstrip().startswith("{") and not is_json(call.arguments):
+            broken = call.arguments.lstrip().startswith("{") and not is_json(call.arguments)
+            if call.id and broken and call.name not in _custom_tools(exchange.request):
                 made[call.id] = (exchange.number, call)
     return None
+
+
+def _custom_tools(request: Request) -> set[str]:
+    """The tools that a request offers whose input is any text, as code may be that begins with a brace."""
+    try:
+        offered = json.loads(request.body or b"{}").get("tools")
+    except (ValueError, RecursionError, AttributeError):
+        return set()
+    names = set()
+    for one in offered if isinstance(offered, list) else ():
+        if isinstance(one, dict) and one.get("type") == "custom":
+            inner = one.get("custom")
+            names.add(str((inner if isinstance(inner, dict) else one).get("name")))
+    return names

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 from faultwire.checks._order import ended_ms
 from faultwire.checks._traffic import altered, failed, left
+from faultwire.checks._transcripts import transcript_of
+from faultwire.checks._truncated import question
 from faultwire.wire.recognition.telemetry import is_telemetry
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ def cause(history: History) -> Recorded | None:
         exchange
         for exchange in work
         if _harmed(exchange)
-        and not _overcome(exchange, work)
+        and not _overcome(history, exchange, work)
         and (_faulted(exchange) or ended_ms(exchange) >= end)
     ]
     left = [exchange for exchange in left if exchange.kind != "other"] or left
@@ -81,13 +83,23 @@ def _faulted(exchange: Recorded) -> bool:
     return any(fault.outcome == "fired" for fault in exchange.faults)
 
 
-def _overcome(exchange: Recorded, work: list[Recorded]) -> bool:
-    """Did a later request to the same place go well?"""
+def _overcome(history: History, exchange: Recorded, work: list[Recorded]) -> bool:
+    """Did a later request to the same place go well, or one that asked another model the same?"""
     here = _place(exchange)
     return any(
-        _place(later) == here and later.started_ms >= ended_ms(exchange) and not _harmed(later)
+        later.started_ms >= ended_ms(exchange)
+        and not _harmed(later)
+        and (_place(later) == here or _asks_the_same(history, exchange, later))
         for later in work
     )
+
+
+def _asks_the_same(history: History, exchange: Recorded, later: Recorded) -> bool:
+    """Was another model asked what a model could not answer?"""
+    if exchange.kind != "llm" or later.kind != "llm":
+        return False
+    one, other = (transcript_of(history, each) for each in (exchange, later))
+    return one is not None and other is not None and bool(question(one)) and question(one) == question(other)
 
 
 def _place(exchange: Recorded) -> tuple[str, str, int, str]:

@@ -8,7 +8,7 @@ from faultwire.checks._api import quoted
 from faultwire.checks._carried import ASKS_FOR_MORE
 from faultwire.checks._once import compiled
 from faultwire.checks._traffic import silence_ms
-from faultwire.checks._truncated import continued, later, replacements, truncated
+from faultwire.checks._truncated import beside, continued, later, replacements, truncated
 from faultwire.report.after_failure import Evidence
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ def last_half(history: History, *, limits: bool, named: Collection[int] = ()) ->
         if after and not (cut.text and _unrelated(history, cut, cuts, after)):
             continue
         then = "nothing after it asks the same again or goes on from it" if after else "was not retried"
+        if beside(history, cut, found):
+            then = "the same question was answered whole at the same time"
         words = f"{_what(cut, limits)}, {then}, and the command exited 0"
         return Half(Evidence((cut.exchange.number,), words), BY_ERROR if _error(cut) else None)
     return None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faultwire.checks._api import quoted
+from faultwire.checks._idempotency import key_of
 from faultwire.checks._order import order
 from faultwire.checks._transcripts import place
-from faultwire.events import header
 from faultwire.report.after_failure import Evidence
 from faultwire.wire.recognition.telemetry import is_telemetry
 
@@ -45,8 +45,8 @@ def _same(before: Recorded, after: Recorded) -> bool:
     equal = (one.method, one.url, one.body) == (other.method, other.url, other.body)
     if after.number <= before.number or not equal:
         return False
-    key = header(one.headers, "idempotency-key")
-    return key is None or key != header(other.headers, "idempotency-key")
+    key = key_of(one)
+    return key is None or key != key_of(other)
 
 
 def _words(before: Recorded) -> str:

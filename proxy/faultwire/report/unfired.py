@@ -21,6 +21,8 @@ NOT_FINISHED = "no invocation of this scenario was finished"
 NO_EFFECT = "it changed nothing"
 ROLLED = "rolled"
 """In the reason of a decision that was left to chance."""
+NOT_MOCKED = 501
+"""The status of calls that were refused after faults had been looked at (`mitm.messages.error_responses`)."""
 HOSTS = 3
 """Of those to which calls were refused, that are named."""
 MOST = 20
@@ -39,7 +41,7 @@ def unfired(entries: Iterable[str], exchanges: Iterable[Recorded]) -> dict[str, 
     nothing = NO_TRAFFIC
     for exchange in exchanges:
         nothing = NO_MATCH
-        if exchange.ending == "refused" and not exchange.faults:
+        if _is_unseen(exchange):
             refused[exchange.request.host] += 1
         for fault in exchange.faults:
             if fault.outcome in ACTED:
@@ -50,6 +52,13 @@ def unfired(entries: Iterable[str], exchanges: Iterable[Recorded]) -> dict[str, 
     if refused:
         nothing = f"{NO_MATCH_LEFT}: {_refused(refused)}"
     return {entry: list(found)[:MOST] or [nothing] for entry, found in reasons.items() if entry not in acted}
+
+
+def _is_unseen(exchange: Recorded) -> bool:
+    """Was it refused before faults were looked at?"""
+    if exchange.ending != "refused" or exchange.faults:
+        return False
+    return exchange.delivered is None or exchange.delivered.status != NOT_MOCKED
 
 
 def _refused(hosts: Counter[str]) -> str:

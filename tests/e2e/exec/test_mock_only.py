@@ -120,6 +120,48 @@ def test_a_key_for_an_unknown_host_stays_here(
     assert by_name == (NAME in (here / "looked_up").read_text().split())
 
 
+@pytest.mark.parametrize(
+    ("fault", "status", "says", "fired"),
+    [
+        ("status: {code: 503}", "503", "answered 503", 1),
+        ("dns_failure: {}", "502", "the name was not found", 1),
+        ("truncate_body: {fraction: 0.5}", "501", "never fired: the mock does not answer for `", 0),
+    ],
+)
+def test_a_fault_acts_on_a_host_that_is_not_mocked_and_nothing_leaves(
+    fault: str, status: str, says: str, fired: int, outside: Outside, faultwire: Faultwire, here: Path
+) -> None:
+    url = f"http://{NAME}:{outside.server_port}/v1"
+    entry = f"{{{fault}, on: {{host: {NAME}}}}}"
+    met, _, printed = asked(faultwire, url, "--mock", "--allow-host", NAME, "--fault", entry)
+    assert met == status
+    assert f"faults     {fired} fired" in printed
+    assert says in printed
+    assert ("refused 1 call" in printed) == (not fired)
+    assert outside.keys == []
+    assert NAME not in (here / "looked_up").read_text().split()
+
+    # A fault that lets the same request go, and no mock: it arrives.
+    assert asked(faultwire, url, "--allow-host", NAME, "--fault", "latency: {ms: 1}")[0] == "200"
+    assert outside.keys == [f"Bearer {KEY}"]
+
+
+@pytest.mark.nightly
+def test_a_streamed_body_for_an_unknown_host_stays_here(
+    outside: Outside, faultwire: Faultwire, here: Path
+) -> None:
+    """Of a request that is too long to be held the rest would pass as it comes."""
+    (here / "long").write_bytes(b"x" * (40 << 20))
+    url = f"http://{NAME}:{outside.server_port}/v1"
+    send = ("-X", "GET", "-H", "content-type: application/json", "-T", "long")
+    for fault, status in (("cut_stream: {after_events: 1}", "501"), ("status: {code: 503}", "503")):
+        entry = f"{{{fault}, on: {{host: {NAME}}}}}"
+        done = faultwire("exec", "--mock", "--allow-host", NAME, "--fault", entry, "--", *ASK, *send, url)
+        assert done.stdout.decode().rpartition("\n")[2] == status, done.stderr
+    assert outside.keys == []
+    assert NAME not in (here / "looked_up").read_text().split()
+
+
 @pytest.mark.nightly
 def test_a_declared_route_that_leads_outside_is_no_exception(outside: Outside, faultwire: Faultwire) -> None:
     target = f"http://{NAME}:{outside.server_port}"

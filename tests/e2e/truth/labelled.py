@@ -3,6 +3,7 @@
 
     labelled.py [--rows FOLDER] [AGENT…]    plays some agents and keeps what was judged in FOLDER, for a table
                                             that is made in parts; agents that are kept there are not played
+    labelled.py --parts N [--seed S] [AGENT…]    plays N scenarios of these agents, drawn by lot
 
 Each framework answers each prompt in each scenario. What is true of an invocation is decided by what its
 agent logged itself (`labelled_agent.py`), never by its traffic; faultwire's verdict is held beside it.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import shutil
 import subprocess
 import sys
@@ -290,6 +292,7 @@ def play(
         check = cell["invariant"]
         row = {"agent": agent, "check": check, "should": "pass" if CHECKS[check][1](truth) else "fail"}
         row |= {"verdict": cell["verdict"], "where": cell["invocation"], "why": cell["explanation"]}
+        row["scenario"] = cell["scenario"]
         rows.append(row | {"log": invocation["stderr"][-300:]})
     return rows
 
@@ -339,19 +342,40 @@ def played(folder: Path, agents: Sequence[str]) -> list[dict[str, Any]]:
     return rows
 
 
+def drawn(folder: Path, agents: Sequence[str], count: int, seed: int) -> list[dict[str, Any]]:
+    """The judged cells of so many scenarios, drawn from those of all these agents. Beside one whose answers
+    are compared with the calm ones stands the calm one, whose cells do not count."""
+    every = [(agent, scenario) for agent in agents for scenario in SCENARIOS]
+    rows: list[dict[str, Any]] = []
+    for at, (agent, scenario) in enumerate(random.Random(seed).sample(every, count)):
+        names = {scenario, "calm"} if scenario in SHORTENED else {scenario}
+        work = folder / str(at)
+        work.mkdir()
+        judged = play(work, agent, {name: SCENARIOS[name] for name in SCENARIOS if name in names})
+        rows += [row for row in judged if row["scenario"] == scenario]
+        print(agent, scenario, len(rows), "cells", flush=True)
+    return rows
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="plays agents and holds verdicts against their logs")
     parser.add_argument("--rows", type=Path, help="where judged cells are kept")
+    parser.add_argument("--parts", type=int, help="how many scenarios are drawn; else all of each agent")
+    parser.add_argument("--seed", type=int, default=14, help="of the draw")
     parser.add_argument("agents", nargs="*", metavar="AGENT")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = asked.rows or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        rows = played(folder, asked.agents or list(AGENTS))
+        agents = asked.agents or list(AGENTS)
+        if asked.parts is None:
+            rows = played(folder, agents)
+        else:
+            rows = drawn(Path(temporary), agents, asked.parts, asked.seed)
     for row in false_verdicts(rows):
         print("false:", json.dumps(row))
     print(table(rows))
-    if not asked.agents and DOC.exists():
+    if not asked.agents and asked.parts is None and DOC.exists():
         before, _, rest = DOC.read_text().partition(START)
         DOC.write_text(before + START + table(rows) + END + rest.partition(END)[2])
     return 1 if false_verdicts(rows) else 0

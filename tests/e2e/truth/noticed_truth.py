@@ -20,6 +20,7 @@ IN_TRANSIT = "without its closing event"
 ACCEPTED = "{}, {}, and the command exited 0"
 NOT_RETRIED = "was not retried"
 UNRELATED = "nothing after it asks the same again or goes on from it"
+BESIDE = "the same question was answered whole at the same time"
 ERROR_EVENT = "with the error event {}"
 NO_PAUSE = "{} attempts of a call to {} without a pause"
 ASKED_TO_WAIT = "{} returned {} with retry-after {}"
@@ -38,6 +39,7 @@ PATTERNS = Patterns(
         ACCEPTED,
         NOT_RETRIED,
         UNRELATED,
+        BESIDE,
         ERROR_EVENT,
         NO_PAUSE,
         ASKED_TO_WAIT,

@@ -18,6 +18,7 @@ BY_UNIT_TESTS = {
     "1 other answer differs",
     "{} other answers differ",
     "{} answered {}, which no fault made{}",
+    "{} answered {}, on which no fault acted{}",
     "and {} other error{} of servers",
     "network namespace, ports {}, {}",
     "502 for {} {} to {}:{}: {}; check the name, and that this machine reaches it",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import harness
 import pytest
-from playing import agent, noticed
+from playing import agent
 
 from faultwire.tape.read.reader import TapeReader
 
@@ -16,10 +16,14 @@ EARLY_END = "early_end: {after_events: 4, trigger: {first: 1}}"
 @pytest.mark.nightly
 def test_the_models_answer_is_named_and_the_sdks_traces_are_taken(tmp_path: Path) -> None:
     command = agent("openai-agents-0", "agents_sdk.py", "Tell me about rivers.")
-    code, said = noticed(tmp_path, command, "--fault", EARLY_END)
-    assert code == 1
-    assert "`api.openai.com/v1/responses` ended early (closed); the agent exited with 1" in said
-    assert "traces" not in said
+    done = harness.execute(tmp_path, command, "--mock", "--fault", EARLY_END)
+    assert done.code == 1
+    named = [line for line in done.stderr.splitlines() if "the command exited with" in line]
+    assert named == [
+        "  the command exited with 1 after #1: `api.openai.com/v1/responses` ended early (closed)"
+    ]
+    assert "traces/ingest" not in done.stderr
+    assert "noticed" not in done.stderr, "whoever reports a failure exits with one"
     with TapeReader.open(tmp_path / "agent.tape") as tape:
         traces = [one for one in tape.exchanges() if one.request.path == "/v1/traces/ingest"]
     assert [one.delivered.status for one in traces if one.delivered is not None] == [200] * len(traces)

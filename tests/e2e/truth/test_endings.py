@@ -20,9 +20,9 @@ BEFORE = "the command exited with "
 NO_SUCCESS = "no call of a model succeeded after it, and the command exited 0"
 CARRIED = "as a whole message of the assistant in exchange 2"
 NO_FAULT = ", which no fault made"
-CATCH = "Catch the failure where it occurs"
+SIGNAL = "Find out what raised the signal: that the failure before it did is not known."
 HALF = "without its closing event, was not retried, and the command exited 0"
-ALL = (BEFORE, NO_SUCCESS, CARRIED, NO_FAULT, CATCH, HALF)
+ALL = (BEFORE, NO_SUCCESS, CARRIED, NO_FAULT, SIGNAL, HALF)
 
 
 class Done(NamedTuple):
@@ -51,7 +51,7 @@ def stated(said: str) -> set[str]:
         pytest.param("exits_2", (), 0, set(), id="exits_2-calm"),
         pytest.param("exits_0", DOWN, 0, {NO_SUCCESS}, id="exits_0-503"),
         pytest.param("exits_0", (), 0, set(), id="exits_0-calm"),
-        pytest.param("crashing", DOWN, 134, {CATCH}, id="crashing-503"),
+        pytest.param("crashing", DOWN, 134, {SIGNAL}, id="crashing-503"),
         pytest.param("refused", (), 0, {NO_FAULT}, id="refused-calm"),
         pytest.param("going_on", EARLY, 0, {CARRIED}, id="going_on-half"),
         pytest.param("going_on", (), 0, set(), id="going_on-calm"),

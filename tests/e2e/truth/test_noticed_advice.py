@@ -148,7 +148,7 @@ def test_each_sentence_has_a_scenario_or_a_reason() -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("framework", ["langgraph", "openai"])
 def test_an_agent_that_is_stopped_is_said_to_have_waited(framework: str, tmp_path: Path) -> None:
-    done = played(tmp_path, framework, "single", HANGS, 20_000)
+    done = played(tmp_path, framework, "single", HANGS, 60_000)
     assert done.invocations["hang"]["timed_out"]
     assert not done.invocations["calm"]["timed_out"]
     assert set(done.suggestions["set_timeouts"]) == {"hang"}

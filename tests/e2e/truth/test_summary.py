@@ -61,12 +61,24 @@ def test_each_sentence_has_a_run_of_which_it_is_true() -> None:
     assert not printed & never
 
 
-@pytest.mark.parametrize("host", ["tools.example", "api.openai.com"])
-def test_a_fault_for_a_host_that_the_mock_does_not_answer_for(host: str, tmp_path: Path) -> None:
-    program = f"import urllib.request as r\ntry: r.urlopen('https://{host}/v1/models')\nexcept OSError: pass"
-    fault = f"{{status: {{code: 503}}, on: {{host: {host}}}}}"
-    done = harness.execute(tmp_path, [sys.executable, "-S", "-c", program], "--mock", "--fault", fault)
+@pytest.mark.parametrize("fault", ["status: {code: 503}", "truncate_body: {fraction: 0.5}"])
+def test_a_fault_for_a_host_that_the_mock_does_not_answer_for(fault: str, tmp_path: Path) -> None:
+    program = "import urllib.request as r\ntry: r.urlopen('https://tools.example/v1/x')\nexcept OSError: pass"
+    entry = f"{{{fault}, on: {{host: tools.example}}}}"
+    done = harness.execute(tmp_path, [sys.executable, "-S", "-c", program], "--mock", "--fault", entry)
+    acted = "status" in fault
+    assert ("faults     1 fired" in done.stderr) == acted, done.stderr
+    assert ("never fired: the mock does not answer for `tools.example`" in done.stderr) != acted
+    assert ("add `--mock-except tools.example`" in done.stderr) != acted
+    assert "was refused before that" not in done.stderr
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "api.openai.com"])
+def test_a_fault_for_a_host_that_may_not_be_called(host: str, tmp_path: Path) -> None:
+    program = f"import urllib.request as r\ntry: r.urlopen('http://{host}/v1/models')\nexcept OSError: pass"
+    entry = f"{{status: {{code: 503}}, on: {{host: {host}}}}}"
+    done = harness.execute(tmp_path, [sys.executable, "-S", "-c", program], "--mock", "--fault", entry)
     refused = f": 1 call to `{host}` was refused before that"
-    assert (refused in done.stderr) == (host == "tools.example"), done.stderr
-    assert (f"add `--mock-except {host}`" in done.stderr) == (host == "tools.example")
+    assert (refused in done.stderr) == (host == "127.0.0.1"), done.stderr
+    assert (f"add `--allow-host {host}`" in done.stderr) == (host == "127.0.0.1")
     assert ("faults     1 fired" in done.stderr) == (host == "api.openai.com")

@@ -76,3 +76,15 @@ def test_the_engines_own_guess_makes_no_retry_of_a_sample():
 def test_very_many_open_calls_are_not_all_remembered():
     samples = at_once(*(limited(n) for n in range(1, OPEN + 100)))
     assert len(calls((*samples, limited(OPEN + 100, at_ms=9_000_000)))) == OPEN + 99
+
+
+def test_other_operations_at_one_path_are_other_calls():
+    def asks(number, name, value):
+        made = limited(number)
+        return replace(made, request=replace(made.request, headers=((name, value),)))
+
+    for name, others in (("X-Amz-Target", True), ("SOAPAction", True), ("x-trace", False)):
+        loop = in_turn(*(asks(n, name, f"operation {n}") for n in range(1, 4)))
+        assert numbers(calls(loop)) == ([[1], [2], [3]] if others else [[1, 2, 3]])
+        same = in_turn(*(asks(n, name, "one") for n in range(1, 4)))
+        assert numbers(calls(same)) == [[1, 2, 3]]

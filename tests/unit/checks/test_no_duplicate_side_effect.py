@@ -105,3 +105,13 @@ def test_a_tool_inside_of_the_agent_that_failed_first_is_unclear(verdict, wire, 
         assert found.explanation.startswith(
             "`refund` was called 2 times with the same arguments and reported"
         )
+
+
+def test_a_key_in_the_arguments_is_one_deed_as_well(verdict, wire):
+    def paid(number, **arguments):
+        return wire.used(number, "pay", arguments=arguments)
+
+    keyed = [paid(number, amount=4, idempotency_key="k1") for number in (1, 2)]
+    assert verdict(NoDuplicateSideEffect(), keyed).verdict == "pass"
+    bare = [paid(number, amount=4, note="k1") for number in (1, 2)]
+    assert verdict(NoDuplicateSideEffect(), bare).verdict == "fail"

@@ -94,3 +94,14 @@ def test_a_client_may_wait_for_what_is_not_there_yet(verdict, ok, wire, method, 
     missing = replace(missing, faults=(wire.line("status", site="response"),) if by_fault else ())
     exchanges = [sent(missing, method=method), sent(ok(2), method=method)]
     assert verdict(NoRetryOfClientErrors(), exchanges).verdict == expected
+
+
+@pytest.mark.parametrize("name", ["Anthropic-Beta", "OpenAI-Organization", "x-goog-user-project"])
+def test_what_a_provider_is_asked_otherwise_is_another_request(verdict, wire, name):
+    first, second = in_turn(wire.talk(1, status=400), wire.talk(2))
+    again = replace(second, request=replace(second.request, headers=(*second.request.headers, (name, "a"))))
+    assert verdict(NoRetryOfClientErrors(), [first, again]).verdict == "pass"
+    traced = replace(
+        second, request=replace(second.request, headers=(*again.request.headers[:-1], ("x-trace", "a")))
+    )
+    assert verdict(NoRetryOfClientErrors(), [first, traced]).verdict == "fail"

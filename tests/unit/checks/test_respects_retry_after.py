@@ -63,3 +63,22 @@ def test_one_of_which_nobody_knows_whether_it_was_on_its_way_is_named(verdict, w
     )
     assert verdict(RespectsRetryAfter(), in_turn(*near)).verdict == "fail"
     assert verdict(RespectsRetryAfter(), at_once(*near)).verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "second", "expected"),
+    [
+        ("authorization", "Bearer one", "Bearer two", "pass"),
+        ("authorization", "Bearer one", "Bearer one", "fail"),
+        ("x-api-key", "one", "two", "pass"),
+        ("x-trace", "one", "two", "fail"),
+        ("authorization", "AWS4-HMAC-SHA256 Signature=one", "AWS4-HMAC-SHA256 Signature=two", "fail"),
+    ],
+)
+def test_a_limit_is_that_of_a_key(verdict, wire, name, first, second, expected):
+    def keyed(made, value):
+        return replace(made, request=replace(made.request, headers=(*made.request.headers, (name, value))))
+
+    limited = wire.talk(1, status=429, answered=(("retry-after", "60"),))
+    exchanges = in_turn(keyed(limited, first), keyed(wire.talk(2), second))
+    assert verdict(RespectsRetryAfter(), exchanges).verdict == expected

@@ -128,6 +128,16 @@ def test_errors_that_a_server_answered_by_itself_are_named_with_its_reason() -> 
     assert rejected(many)[-1] == "and 2 other errors of servers"
 
 
+def test_of_an_error_behind_a_fault_it_is_only_said_that_none_acted_on_it() -> None:
+    broken = answered(1, 200, faults=(fault(effect="arguments cut"),))
+    acted = "#2 `api.openai.com/v1` answered 400, on which no fault acted: `max_tokens must be positive`"
+    assert rejected([broken, answered(2, 400, WRONG, started_ms=broken.started_ms + 5000)]) == [acted]
+    beside = rejected([broken, answered(2, 400, WRONG, started_ms=broken.started_ms)])
+    assert beside == [acted.replace("on which no fault acted", "which no fault made")]
+    again = fault("reapplied", effect="poisoned")
+    assert rejected([broken, answered(2, 400, WRONG, started_ms=5000, faults=(again,))]) == []
+
+
 def test_an_error_on_a_path_that_a_provider_does_not_have_is_named() -> None:
     nothing = Request("POST", "https", "api.openai.com", 443, "/v1/no/such/thing")
     unknown = answered(1, 404, kind="other", provider=None, protocol=None, request=nothing)

@@ -58,3 +58,21 @@ def test_an_answer_at_its_limit_has_a_rule_of_its_own():
     told["choices"][0]["finish_reason"] = "length"
     body = replace(cut.delivered, body=json.dumps(told).encode())
     assert found(replace(cut, delivered=body, upstream=body), answered()) is None
+
+
+@pytest.mark.parametrize(
+    ("offered", "said"),
+    [
+        ([{"type": "custom", "custom": {"name": "search"}}], False),
+        ([{"type": "custom", "name": "search"}], False),
+        ([{"type": "custom", "name": "another"}], True),
+        ([{"type": "function", "function": {"name": "search"}}], True),
+        ([4, {"type": "custom", "custom": 4}], True),
+        (4, True),
+    ],
+)
+def test_the_input_of_a_custom_tool_is_any_text(offered, said):
+    made = asked("{ let x = 1; }")
+    body = json.dumps({**json.loads(made.request.body), "tools": offered}).encode()
+    made = replace(made, request=replace(made.request, body=body))
+    assert (found(made, answered(arguments="{ let x = 1; }")) is not None) == said

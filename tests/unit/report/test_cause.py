@@ -162,3 +162,12 @@ def test_a_signal_is_laid_to_the_failure_only_where_a_trace_says_so(stderr, find
     history = History("s", (down,), AgentResult("", -6, 1.0, stderr))
     found = {name for name in ("killed", "crashes") if getattr(after_failure, name)(history) is not None}
     assert found == {finds}
+
+
+def test_a_question_that_another_model_answered_is_got_over():
+    down = talk(1, status=503, faults=(line("status", site="response"),))
+    elsewhere = talk(2, host="other.test")
+    assert blamed(down, elsewhere) is None
+    assert blamed(down, talk(2, [{"role": "user", "content": "Something else?"}], host="other.test")) == 1
+    assert blamed(down, talk(2, host="other.test", status=503, delivered=DOWN)) == 2
+    assert blamed(down, replace(elsewhere, kind="other")) == 1

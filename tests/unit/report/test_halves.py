@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.checks.conftest import at_limit, call, cut_call, result, said, talk, user
 
+from faultwire.checks._truncated import beside, truncated
 from faultwire.events import History
 from faultwire.report.halves import BY_ERROR
 from faultwire.report.noticed import noticed
@@ -62,3 +63,27 @@ def test_an_error_event_is_named():
     ((action, found),) = seen(plain)
     assert action != BY_ERROR
     assert "error event" not in found.words
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ({}, "the same question was answered whole at the same time, and the command exited 0"),
+        ({"started_ms": 2000}, None),
+        ({"messages": [user("The sun?")]}, "was not retried, and the command exited 0"),
+        ({"status": 503}, "was not retried, and the command exited 0"),
+    ],
+)
+def test_a_question_that_was_asked_twice_at_once_is_no_half_that_nobody_asked_again(other, words):
+    beside = talk(2, **{"messages": [user("The moon?")], "started_ms": 1050, **other})
+    found = [one.words for _, one in seen(half(), beside) if one.exchanges == (1,)]
+    assert [one.endswith(words or "-") for one in found] == ([True] if words else [])
+
+
+@pytest.mark.parametrize(
+    ("started_ms", "expected"), [(850, False), (950, True), (1050, True), (1099, True), (1100, False)]
+)
+def test_at_the_same_time_is_while_it_was_answered(started_ms, expected):
+    history = History("exec", (half(), talk(2, [user("The moon?")], started_ms=started_ms)))
+    (cut,) = truncated(history, limits=False)
+    assert beside(history, cut, [cut]) == expected

@@ -70,3 +70,9 @@ def test_of_others_nothing_is_said(exchanges):
 def test_another_key_does_not_help_and_an_immediate_repetition_counts():
     assert found(order(1, GONE, key="a"), order(2, key="b")) is not None
     assert found(*in_turn(order(1, GONE), order(2, at_ms=1101))) is not None
+
+
+def test_a_key_that_stands_elsewhere_is_one():
+    for name, said in (("idempotency_key", False), ("note", True)):
+        twice = [order(number, got, arguments={name: "k1"}) for number, got in ((1, GONE), (2, None))]
+        assert (found(*twice) is not None) == said

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from faultwire.events import FaultFired, Recorded, Request
+from faultwire.events import Delivery, FaultFired, Recorded, Request
 from faultwire.report.unfired import (
     LINES,
     MOST,
@@ -100,3 +100,14 @@ def test_a_terminal_names_few_reasons(count: int, end: str) -> None:
 def test_only_what_was_left_to_chance_rolls_anew() -> None:
     (only,) = unfired_lines(("a",), [exchange(line("a", "inapplicable", "the request asks for no stream"))])
     assert only == "`a` never fired: the request asks for no stream"
+
+
+def test_a_call_that_the_mock_does_not_answer_was_looked_at_before_it_was_refused() -> None:
+    seen = [
+        replace(exchange(ending="refused"), delivered=Delivery(status, "", (), b"{}"))
+        for status in (501, 403)
+    ]
+    assert unfired(("a",), seen[:1]) == {"a": [NO_MATCH]}
+    assert "1 call to `a.example` was refused before that" in unfired(("a",), seen)["a"][0]
+    waited = replace(seen[0], faults=(line("a", "preempted", "the mock does not answer for `a.example`"),))
+    assert unfired(("a",), [waited]) == {"a": ["the mock does not answer for `a.example`"]}

@@ -158,18 +158,18 @@ class Gateway:
             self._void([session], refusal.void or refusal.message)
             raise refusal
 
-    def admit(self, recorded: RecordedExchange) -> None:
-        """May this exchange go where it wants to go? Raises Refusal."""
-        if self.replays is None:
-            self.admit_live(recorded)
-
-    def admit_live(self, recorded: RecordedExchange) -> None:
-        """The same for one that certainly goes there. Raises Refusal."""
-        request = recorded.pipeline.state.exchange.request
+    def admit(self, recorded: RecordedExchange, *, live: bool = False) -> Refusal | None:
+        """May this exchange go where it wants to go? `live`: no tape answers, and its faults have acted.
+        Raises Refusal; one that is returned is to be given once the request would be sent."""
+        if self.replays is not None and not live:
+            return None
+        request = recorded.pipeline.exchange.request
         refusal = self.routes.refusal(request.host, request.port, self.guard)
-        if refusal is not None:
+        waits = refusal is not None and refusal.after_faults and not live
+        if refusal is not None and not (waits and recorded.pipeline.withhold(refusal.message)):
             self.stats.refused += 1
             raise refusal
+        return refusal
 
     def attend(self, server: BoundedHttp1Server, client: Client) -> None:
         """The HTTP/1 side towards a client is about to serve it."""

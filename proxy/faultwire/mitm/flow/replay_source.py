@@ -50,7 +50,7 @@ class ReplaySource:
         found = self._player.play(request, recorded.pipeline.number)
         if found is None:
             try:
-                state.gateway.admit_live(recorded)
+                state.gateway.admit(recorded, live=True)
             except Refusal as refusal:
                 yield from self.writer.answer(refusal.response(), "refused", refusal.message)
                 return True

@@ -85,7 +85,7 @@ class RequestReader:
                 recorded.pipeline.over_http2()
                 if recorded.recording is not None:
                     recorded.recording.http2 = True
-            state.gateway.admit(recorded)
+            state.withheld = state.gateway.admit(recorded)
         except error_responses.Refusal as refusal:
             return joined(interim, self.writer.answer_when_read(refusal, "refused"))
         if not (event.end_stream or state.whole):
@@ -214,13 +214,15 @@ class RequestReader:
             del self._body[wire.UNREAD :]
         body = self._take_body()
         state.request = RequestPhase.STREAMED
-        return self._perform(state.recorded.depart(body, live=True), live=True)
+        outbound = state.recorded.depart(body, live=True)
+        if self._unread:
+            state.recorded.request_chunk(self._unread)
+        return self._perform(outbound, live=True)
 
     def _rest(self) -> Commands:
         """What had come of such a body before it was decided on, behind the part that was."""
         data, self._unread = self._unread, b""
         if data:
-            self.state.recorded.request_chunk(data)
             yield SendHttp(RequestData(self.state.stream_id, data), self.state.context.server)
 
     def _perform(self, outbound: OutboundRequest, *, live: bool) -> Commands:
@@ -234,11 +236,11 @@ class RequestReader:
     def _proceed(self, outbound: OutboundRequest, live: bool) -> Commands:
         if outbound.answer is None:
             request = outbound.request
-            self.state.recorded.forwards(request)
+            if self.state.withheld is None:
+                self.state.recorded.forwards(request)
             return self._forward(request, live=live)
         self._pass_over()
         if self._unread is not None:  # as if it had been held: the answer waits until all of it has come
-            self.state.recorded.request_chunk(self._unread)
             self.state.request, self._answer = RequestPhase.DISCARDED, outbound.answer
             return ()
         if live:

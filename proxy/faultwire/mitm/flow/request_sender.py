@@ -43,6 +43,10 @@ class RequestSender:
         if self.nobody_asks():
             return False
         state = self.state
+        if state.withheld is not None:
+            state.gateway.stats.refused += 1
+            yield from self.writer.answer_when_read(state.withheld, "refused")
+            return False
         address, tls = state.gateway.routes.destination(state.flow.request)
         server = state.flow.server_conn
         connection, problem = yield asks(address, tls, server.via, server.transport_protocol)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from faultwire.mitm.compat.hooks import Pause
     from faultwire.mitm.flow.gateway import Gateway
     from faultwire.mitm.flow.recorded_exchange import RecordedExchange
+    from faultwire.mitm.messages.error_responses import Refusal
 
 Known = tuple[commands.Command, ...]
 """Commands that mitmproxy carries out one after the other, nothing between them."""
@@ -87,6 +88,8 @@ class StreamState:
     waiting: int = 0
     """Bytes of the response that wait behind it."""
     throttled: bool = False
+    withheld: Refusal | None = None
+    """What is given in place of sending the request, unless a fault answers first."""
     joins: bool = False
     """Does the port take a request that is all there as one event?"""
 

@@ -28,10 +28,18 @@ REASONS = {
 
 
 class Refusal(Exception):
-    """An exchange is not let through; `void` where that means that the run proves nothing."""
+    """An exchange is not let through; `void` where that means that the run proves nothing. `after_faults`:
+    only sending it is refused, so that a fault which needs no server may act before."""
 
     def __init__(
-        self, status: int, kind: str, message: str, *, headers: Headers = (), void: str | None = None
+        self,
+        status: int,
+        kind: str,
+        message: str,
+        *,
+        headers: Headers = (),
+        void: str | None = None,
+        after_faults: bool = False,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -39,6 +47,7 @@ class Refusal(Exception):
         self.message = message
         self.headers = headers
         self.void = void
+        self.after_faults = after_faults
 
     def response(self) -> Response:
         """The answer that the agent gets; the connection is closed after it."""
@@ -104,7 +113,7 @@ def not_covered(host: str, hosts: Iterable[str]) -> Refusal:
 
 def not_mocked(why: str) -> Refusal:
     """A host that the mock does not answer for, where no other server may be called."""
-    return Refusal(501, "faultwire_mock", why, headers=_NO_RETRY)
+    return Refusal(501, "faultwire_mock", why, headers=_NO_RETRY, after_faults=True)
 
 
 def upstream_failed(why: str) -> Refusal:

@@ -16,6 +16,7 @@ from faultwire.mitm.compat.owner import Counters, Owner
 from faultwire.mitm.flow import addon, gateway
 from faultwire.mitm.messages.error_responses import Refusal
 from faultwire.mitm.network.egress_guard import Guard
+from faultwire.profile.load import inline, merge
 from faultwire.profile.model import Profile
 
 
@@ -26,12 +27,11 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctx, "master", SimpleNamespace(addons={"proxyserver": server}), raising=False)
 
 
-def a_shell(**settings) -> gateway.Gateway:
+def a_shell(*faults: str, **settings) -> gateway.Gateway:
     made = gateway.Gateway(**settings)
     name = "implicit"
-    made.sessions.implicit = made.sessions.open(
-        SessionContext(name, Profile(name="calm"), Dice(1, name), SessionState())
-    )
+    profile = merge([inline(one) for one in faults]) if faults else Profile(name="calm")
+    made.sessions.implicit = made.sessions.open(SessionContext(name, profile, Dice(1, name), SessionState()))
     return made
 
 
@@ -98,6 +98,24 @@ def test_behind_a_mock_other_hosts_get_a_501_that_names_the_option(stage) -> Non
     assert "--mock-except 10.0.0.9" in refused.value.message
     assert ("x-should-retry", "false") in refused.value.response().headers
     assert made.stats.refused == 1
+
+
+def test_behind_a_mock_a_fault_that_may_act_is_asked_before_a_host_is_refused(stage) -> None:
+    made = a_shell("{status: {code: 503}, on: {host: 10.0.0.9}}", guard=Guard.of([], local_only=True))
+    waits = made.begin(a_flow("http://10.0.0.9/"))
+    refusal = made.admit(waits)
+    assert refusal is not None
+    assert (refusal.status, made.stats.refused) == (501, 0), "it is counted where it is given"
+    assert waits.pipeline.state.withheld == refusal.message
+    for recorded, live in ((made.begin(a_flow("http://10.0.0.8/")), False), (waits, True)):
+        with pytest.raises(Refusal) as refused:
+            made.admit(recorded, live=live)
+        assert refused.value.status == 501
+    assert made.stats.refused == 2
+    made.guard.local_only = False
+    with pytest.raises(Refusal) as refused:
+        made.admit(waits)
+    assert refused.value.status == 403, "what no mock is the reason of waits for nobody"
 
 
 @pytest.mark.parametrize(

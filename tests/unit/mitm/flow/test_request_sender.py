@@ -13,6 +13,7 @@ from mitmproxy.proxy.layers.http._events import RequestData, RequestEndOfMessage
 from faultwire.mitm import compat
 from faultwire.mitm.flow.request_sender import RequestSender
 from faultwire.mitm.flow.stream_state import RequestPhase
+from faultwire.mitm.messages import error_responses
 
 SERVER: Any = SimpleNamespace(alpn=b"http/1.1", via=None, transport_protocol="tcp")
 
@@ -30,11 +31,12 @@ class Recorded:
 def sender(body: bytes, *, left: bool = False, joins: bool = False) -> tuple[RequestSender, Any]:
     request = http.Request.make("PUT", "http://up.test/x", body)
     routes = SimpleNamespace(destination=lambda asked: (("up.test", 80), False))
-    gateway = SimpleNamespace(routes=routes, response_limits=None, stats=SimpleNamespace(repeated=0))
+    stats = SimpleNamespace(repeated=0, refused=0)
+    gateway = SimpleNamespace(routes=routes, response_limits=None, stats=stats)
     state: Any = SimpleNamespace(
         stream_id=1, gateway=gateway, flow=SimpleNamespace(request=request, server_conn=SERVER),
         context=SimpleNamespace(server=None), recorded=Recorded(), begun=True, left=left, joins=joins,
-        request=RequestPhase.DONE, upstream=False,
+        request=RequestPhase.DONE, upstream=False, withheld=None,
     )  # fmt: skip
     refused: list[str] = []
 
@@ -103,3 +105,18 @@ def test_nobody_is_asked_for_a_client_that_has_left() -> None:
     made, state = sender(b"", left=True)
     assert carried_out(made.again(), (SERVER, None))[0] == []
     assert state.upstream is False
+
+
+def test_what_is_withheld_gets_its_refusal_and_asks_for_no_connection() -> None:
+    made, state = sender(b"hello")
+    state.withheld = error_responses.not_mocked("the mock does not answer for `up.test`")
+    found, ready = carried_out(made.connect(), (SERVER, None))
+    assert (found, ready, state.upstream) == ([], False, False)
+    assert (state.refused, state.gateway.stats.refused) == (["the mock does not answer for `up.test`"], 1)
+
+    state.withheld, state.left = None, True
+    assert carried_out(made.connect(), (SERVER, None)) == ([], False)
+    state.left = False
+    found, ready = carried_out(made.connect(), (SERVER, None))
+    assert ([type(one) for one in found], ready) == ([GetHttpConnection], True)
+    assert state.gateway.stats.refused == 1
