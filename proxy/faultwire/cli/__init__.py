@@ -29,6 +29,7 @@ COMMANDS: dict[str, Lazy] = {
     "ci": Lazy("ci:ci", "Run every configured phase once: one score for the gate."),
     "score": Lazy("score:score", "Print one number: the score of a new run or of an earlier one."),
     "report": Lazy("report:report", "Show the report of an earlier run, or write it in another format."),
+    "attack": Lazy("attack:attack", "Search for the attack that an agent obeys."),
     "redteam": Lazy("redteam:redteam", "Report what the attacks of earlier runs achieved."),
     "runs": Lazy("runs:runs", "List earlier runs."),
     "tape": Lazy("tape:tape", "List, show, verify, seal, export and import tapes."),
@@ -58,6 +59,7 @@ SECTIONS = {
     "Evidence": (
         "ui",
         "report",
+        "attack",
         "redteam",
         "runs",
         "tape",
@@ -97,6 +99,7 @@ _COUNT_COSTS = frozenset(
         "explore",
         "audit",
         "bench",
+        "attack",
     )
 )
 """Commands that start agents and tell what their models cost."""
