@@ -27,7 +27,7 @@ def stages(**counts: int) -> dict[str, object]:
 def test_repeats_that_could_confirm_nothing_are_refused() -> None:
     assert _attacked._names(asked())
     with pytest.raises(UsageError, match="with fewer repeats none of 3 attacks can be confirmed"):
-        _attacked._names(asked(confirm=2))
+        _attacked._names(asked(confirm=1))
     with pytest.raises(UsageError, match="found `--budget 12`, expected at least 13"):
         _attacked._names(asked(budget=12))
 

@@ -138,7 +138,7 @@ def test_a_killed_search_goes_on_and_ends_as_one_that_was_not(faultwire: Any, he
     ("options", "said"),
     [
         (("--budget", "12"), b"attack.budget: found `--budget 12`, expected at least 13"),
-        (("--confirm", "2"), b"attack.confirm: found `--confirm 2`, expected at least"),
+        (("--confirm", "1"), b"attack.confirm: found `--confirm 1`, expected at least"),
         (("--family", "overide"), b"attack.family: found family `overide`"),
     ],
 )
