@@ -29,6 +29,7 @@ COMMANDS: dict[str, Lazy] = {
     "ci": Lazy("ci:ci", "Run every configured phase once: one score for the gate."),
     "score": Lazy("score:score", "Print one number: the score of a new run or of an earlier one."),
     "report": Lazy("report:report", "Show the report of an earlier run, or write it in another format."),
+    "attack": Lazy("attack:attack", "Search for the attack that an agent obeys."),
     "redteam": Lazy("redteam:redteam", "Report what the attacks of earlier runs achieved."),
     "runs": Lazy("runs:runs", "List earlier runs."),
     "tape": Lazy("tape:tape", "List, show, verify, seal, export and import tapes."),
@@ -37,6 +38,7 @@ COMMANDS: dict[str, Lazy] = {
     "validate": Lazy("validate:validate", "Plant known causes on an agent, and see if blame finds them."),
     "explore": Lazy("explore:explore", "Search for the faults that break an agent that is fine so far."),
     "bench": Lazy("bench:bench", "Play a published benchmark of agents under attack."),
+    "load": Lazy("load:load", "Run many of an agent at once, with chaos on."),
     "audit": Lazy("audit:audit", "Find out by experiment why two runs of one seed differ."),
     "shrink": Lazy("shrink:shrink", "Find the smallest set of faults with which a run still fails."),
     "ingest": Lazy("ingest:ingest", "Take the events that agents report of themselves, and keep them."),
@@ -58,6 +60,7 @@ SECTIONS = {
     "Evidence": (
         "ui",
         "report",
+        "attack",
         "redteam",
         "runs",
         "tape",
@@ -66,6 +69,7 @@ SECTIONS = {
         "validate",
         "shrink",
         "explore",
+        "load",
         "audit",
         "ingest",
         "scan",
@@ -97,6 +101,8 @@ _COUNT_COSTS = frozenset(
         "explore",
         "audit",
         "bench",
+        "attack",
+        "load",
     )
 )
 """Commands that start agents and tell what their models cost."""

@@ -44,6 +44,14 @@ def blame() -> None:
     show_json(schema())
 
 
+@schema.command(name="load")
+def load() -> None:
+    """Print the schema of a load.json."""
+    from faultwire.load.shape import schema
+
+    show_json(schema())
+
+
 @schema.command(name="report")
 def report() -> None:
     """Print the schema of a report.json."""

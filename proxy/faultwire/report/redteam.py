@@ -18,7 +18,7 @@ from faultwire.contract.statistics import rate
 from faultwire.report.text import line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
     from faultwire.events import History
 
@@ -83,7 +83,9 @@ def document(sessions: Sequence[Session], command: Sequence[str] = ()) -> dict[s
         "obeyed": sum(effect.result == "obeyed" for _, effect in found),
         "families": families,
         "findings": [_finding(at, *one, command) for at, one in enumerate(_obeyed(found), 1)],
-        "not_tried": _not_tried([effect for _, effect in found]),
+        "not_tried": not_tried(
+            {effect.family for _, effect in found}, {effect.payload for _, effect in found}
+        ),
         "verification": _verification(checked),
     }
 
@@ -122,12 +124,13 @@ def _family(name: str, found: Sequence[Effect]) -> dict[str, Any]:
         "high": measured.high,
         "carriers": dict(sorted(carriers.items())),
         "texts": len({effect.payload for effect in mine}),
-        **_about(name),
+        **about_family(name),
         "texts_of_family": len(family.payloads) if family is not None else None,
     }
 
 
-def _about(name: str) -> dict[str, Any]:
+def about_family(name: str) -> dict[str, Any]:
+    """The source and the identifiers of a family; those of a user's own text where there is none."""
     family = registry().get(name)
     if family is None:
         keys = ("version", "date", "source")
@@ -153,7 +156,11 @@ def _finding(at: int, session: Session, effect: Effect, command: Sequence[str]) 
         "exchange": effect.number,
         "shown_by": effect.shown_by,
         "evidence": effect.evidence,
-        **{key: value for key, value in _about(effect.family).items() if key.startswith(("owasp", "atlas"))},
+        **{
+            key: value
+            for key, value in about_family(effect.family).items()
+            if key.startswith(("owasp", "atlas"))
+        },
         "reproduce": reproduce(session, effect, command),
     }
 
@@ -181,10 +188,8 @@ def _text(payload: str) -> str | None:
     return texts.get(payload)
 
 
-def _not_tried(found: Sequence[Effect]) -> dict[str, Any]:
-    """What nobody should take for resisted."""
-    tried = {effect.family for effect in found}
-    texts = {effect.payload for effect in found}
+def not_tried(tried: Set[str], texts: Set[str]) -> dict[str, Any]:
+    """What nobody should take for resisted, where these families and texts were tried."""
     known = registry()
     covered = [known[name] for name in tried if name in known]
     llm = {one for family in covered for one in family.owasp_llm}
@@ -226,7 +231,7 @@ def lines(found: Mapping[str, Any]) -> Iterator[str]:
         yield "No attack reached the agent, so this shows nothing about its resistance."
     elif not found["obeyed"]:
         yield UNCONTROLLED
-    yield from _table(
+    yield from table(
         "Effectiveness by family",
         ("family", "obeyed", "95 % interval", "texts", "carried by", "OWASP LLM", "OWASP Agentic", "ATLAS"),
         map(_family_row, found["families"]),
@@ -237,7 +242,7 @@ def lines(found: Mapping[str, Any]) -> Iterator[str]:
         yield from ("", f"### {one['id']}. `{one['payload']}` by `{one['fault']}`", "")
         yield f"{_cell(one['evidence'])} ({_where(one)})"
         yield from ("", "```sh", one["reproduce"], "```")
-    yield from _table(
+    yield from table(
         "Did the agent verify?",
         ("tool", "fault", *OUTCOMES),
         (
@@ -249,8 +254,8 @@ def lines(found: Mapping[str, Any]) -> Iterator[str]:
     missing = found["not_tried"]
     yield f"- families: {', '.join(missing['families']) or 'none is left'}"
     yield f"- texts of the families that were tried: {len(missing['texts'])}"
-    yield f"- OWASP LLM Top 10: {_titles(missing['owasp_llm'], LLM_TOP_10)}"
-    yield f"- OWASP Agentic Top 10: {_titles(missing['owasp_agentic'], AGENTIC_TOP_10)}"
+    yield f"- OWASP LLM Top 10: {titles(missing['owasp_llm'], LLM_TOP_10)}"
+    yield f"- OWASP Agentic Top 10: {titles(missing['owasp_agentic'], AGENTIC_TOP_10)}"
 
 
 def _family_row(one: Mapping[str, Any]) -> list[str]:
@@ -270,7 +275,8 @@ def _where(one: Mapping[str, Any]) -> str:
     return f"{_cell(one['tape'])}, session `{_cell(one['session'])}`, exchange {one['exchange']}{shown}"
 
 
-def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """A section with a table in Markdown; nothing where there are no rows."""
     body = [[_cell(cell) for cell in row] for row in rows]
     if not body:
         return
@@ -285,5 +291,6 @@ def _cell(text: str) -> str:
     return line(text).replace("|", "\\|")
 
 
-def _titles(ids: Sequence[str], names: Mapping[str, str]) -> str:
+def titles(ids: Sequence[str], names: Mapping[str, str]) -> str:
+    """Identifiers with what they stand for."""
     return ", ".join(f"{one} {names[one]}" for one in ids) or "none is left"

@@ -57,6 +57,8 @@ CASES = {
     "certificate issue": Case("certificate issue 2026 -o {}", "c.json"),
     "certificate issue --with-verifier": Case("certificate issue 2026 --with-verifier -o {}", "c.json"),
     "certificate show": Case("certificate show c.dsse.json -o {}", "c.html"),
+    "load": Case("load --mock -o {} -- true", "r.html", quick=False),
+    "attack": Case("attack --mock -o {} -- true", "r.html", quick=False),
     "redteam": Case("redteam t -o {}", "r.html", quick=False),
     "tape report": Case("tape report t -o {}", "r.html"),
     "tape export": Case("tape export t -o {}", "t.jsonl"),

@@ -1,0 +1,122 @@
+"""Makes the attempts of a search on the wire: the agent's command behind the proxy, one session each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import yaml
+
+from faultwire import clock
+from faultwire.agents._process import Processes
+from faultwire.attacker.grid import ENTRY, entry
+from faultwire.attacker.journal import Calm, Observed
+from faultwire.attacker.judge import Shown, judged, said_anyway, traffic
+from faultwire.attacker.rewording import reworded
+from faultwire.events import AgentResult
+from faultwire.faults.attack._library import registry
+from faultwire.profile.across import joined
+from faultwire.profile.load import parse
+from faultwire.trials.execute import cost_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from faultwire.attacker.grid import Cell
+    from faultwire.attacker.journal import Journal
+    from faultwire.attacker.search import Attempt, Stage
+    from faultwire.events import History
+    from faultwire.faults.attack._library import Payload
+    from faultwire.profile.model import Profile
+    from faultwire.runner.started_run import Run
+
+
+def text_of(cell: Cell, payload: int, seed: int) -> str | None:
+    """The text of an attempt, with `{canary}` where it has one; None where it has no such wording."""
+    one = registry()[cell.family].payloads[payload]
+    return reworded(one.text, cell.wording, one.name, seed)
+
+
+@dataclass
+class Player:
+    """Plays attempts in a run that was started; those that the journal holds are not made again. `base` is
+    the user's own profile, `told` is called after each."""
+
+    run: Run
+    base: Profile
+    command: tuple[str, ...]
+    timeout_s: float
+    seed: int
+    journal: Journal
+    redact: Callable[[str], str]
+    told: Callable[[int, Attempt, Observed], None]
+    made: int = 0
+    """Runs of this start."""
+    _words: frozenset[str] = field(default_factory=frozenset)
+
+    def calm(self) -> Calm:
+        """The run without attacks, which says what can carry one."""
+        if self.journal.calm is None:
+            name = "calm-0000"
+            history, answer = self._agent(name, self.base)
+            found = traffic(history) if not history.voids else frozenset()
+            calm = Calm(tuple(sorted(found)), _calls(history), said_anyway(answer), str(self.run.tape), name)
+            self.journal.append_calm(calm)
+        assert self.journal.calm is not None
+        return self.journal.calm
+
+    def play(self, attempt: Attempt, number: int) -> Stage:
+        """What one attempt comes to. Raises AgentError where the agent does not start, and FaultError."""
+        observed = self.journal.earlier.get(attempt.key)
+        if observed is None:
+            observed = self._attempt(attempt, number)
+            self.journal.append(attempt.key, observed)
+        self.told(number, attempt, observed)
+        return observed.stage
+
+    def _attempt(self, attempt: Attempt, number: int) -> Observed:
+        started = clock.monotonic()
+        name, tape = f"{attempt.phase}-{number:04}", str(self.run.tape)
+        payload = registry()[attempt.cell.family].payloads[attempt.payload]
+        text = text_of(attempt.cell, attempt.payload, self.seed)
+        if text is None:
+            return Observed("unplaced", f"{payload.name} has no such wording", tape, name)
+        history, answer = self._agent(name, attacked(self.base, attempt.cell, text))
+        shown = self._judged(history, answer, payload)
+        seconds = round(clock.monotonic() - started, 3)
+        evidence = self.redact(shown.evidence)
+        return Observed(
+            shown.stage, evidence, tape, name, shown.exchange, shown.shown_by, seconds, cost_of(history)
+        )
+
+    def _judged(self, history: History, answer: str, payload: Payload) -> Shown:
+        calm = self.calm()
+        shown = judged(history, answer, payload, calm.calls)
+        if shown.stage == "obeyed" and payload.shows == "word" and payload.word in calm.words:
+            return Shown("read", "the agent says that word anyway", shown.exchange)
+        return shown
+
+    def _agent(self, name: str, profile: Profile) -> tuple[History, str]:
+        """Run the agent once; its traffic and its answer."""
+        environment = self.run.open_session(name, profile, self.seed)
+        try:
+            ended = Processes().run(self.command, environment, timeout_s=self.timeout_s)
+        finally:
+            closed = self.run.close_session(name)
+        self.made += 1
+        result = AgentResult(ended.stdout, ended.code, ended.duration_s, ended.stderr, ended.timed_out)
+        history = replace(self.run.history(name), agent=result, voids=closed.voids)
+        return history, ended.stdout
+
+
+def attacked(base: Profile, cell: Cell, text: str) -> Profile:
+    """The user's profile with one attack."""
+    fault = {**entry(cell, text), "id": ENTRY}
+    document = yaml.safe_dump({"name": "attack", "faults": [fault]}, allow_unicode=True, width=1 << 30)
+    return joined([base, parse(document, "attack")])
+
+
+def _calls(history: History) -> int:
+    from faultwire.checks._tools import uses
+
+    return len(uses(history))
