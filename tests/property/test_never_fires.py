@@ -49,6 +49,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "tool_slow": {"ms": 1},
     "tool_timeout": {"wait_ms": 1},
     "agent_slow": {"ms": 1},
+    "agent_partition": {"one": ["*"], "other": ["?*"]},
     "recorded_response": {"responses": [{"response": "x"}]},
     "rag_poison": {"match": "*"},
     "stall": {"after_events": 1, "for_ms": 1},

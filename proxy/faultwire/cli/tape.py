@@ -81,9 +81,20 @@ def list_(folder: str | None, long: bool, format_: Format) -> None:
 )
 @click.option("--raw", is_flag=True, help="Print only the exchange's raw response body.")
 @click.option("--lineage", is_flag=True, help="Show which bytes of an answer stand in which later request.")
+@click.option("--topology", is_flag=True, help="Show who called whom: agents, tools and models.")
+@click.option(
+    "--profile", "profiles", multiple=True, help="With --topology: who is known by what; repeatable."
+)
 @format_option
 def show_(
-    name: str, session: str | None, number: int | None, raw: bool, lineage: bool, format_: Format
+    name: str,
+    session: str | None,
+    number: int | None,
+    raw: bool,
+    lineage: bool,
+    topology: bool,
+    profiles: tuple[str, ...],
+    format_: Format,
 ) -> None:
     """Show the exchanges on the tape NAME (or path), or one of them in full.
 
@@ -91,6 +102,7 @@ def show_(
     """
     from faultwire.cli._lineage import show_lineage
     from faultwire.cli._tape_show import findings, show_all, show_one
+    from faultwire.cli._topology import show_topology
     from faultwire.errors import UsageError
     from faultwire.tape.files.find import find
     from faultwire.tape.read.reader import TapeReader
@@ -99,10 +111,13 @@ def show_(
         raise UsageError("`--raw` prints one body, expected `--exchange` with it", code="usage.raw")
     if raw and lineage:
         raise UsageError("found `--raw` and `--lineage`, expected one of them", code="usage.raw")
+    _check_topology(topology, profiles, others=(number is not None, raw, lineage))
     path = find(name)
     with TapeReader.open(path) as reader, _named(path):
         bad = findings(reader)
-        if lineage:
+        if topology:
+            show_topology(reader, session, profiles, format_)
+        elif lineage:
             show_lineage(reader, session, number, format_)
         elif number is None:
             show_all(reader, session, format_)
@@ -112,6 +127,18 @@ def show_(
             show_one(detail, reader.exchanges(session), raw=raw, format_=format_)
     if bad:
         raise SystemExit(1)
+
+
+def _check_topology(topology: bool, profiles: tuple[str, ...], others: tuple[bool, ...]) -> None:
+    from faultwire.errors import UsageError
+
+    if topology and any(others):
+        raise UsageError(
+            "found `--topology` with `--exchange`, `--raw` or `--lineage`, expected it without",
+            code="usage.topology",
+        )
+    if profiles and not topology:
+        raise UsageError("found `--profile`, expected `--topology` with it", code="usage.topology")
 
 
 @contextmanager

@@ -13,7 +13,8 @@ from faultwire.exchange.stage import Stage
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from faultwire.events import FaultFired
+    from faultwire.events import FaultFired, Request, RequestView
+    from faultwire.profile.model import Profile
 
 
 class Understanding(Stage):
@@ -48,7 +49,7 @@ class Understanding(Stage):
             attempt=attempt,
             at_s=begun.at_s,
             agent=found.agent,
-            caller=begun.caller,
+            caller=begun.caller or (_instructed(profile, request, view) if profile.instructed else None),
             history=at.conversation.chance if at.conversation is not None else "",
             http2=begun.http2,
         )
@@ -62,3 +63,12 @@ class Understanding(Stage):
         if self._unread is None:
             return ()
         return unread_request(self.state.context.profile, self.state.exchange, self._unread)
+
+
+def _instructed(profile: Profile, request: Request, view: RequestView | None) -> str | None:
+    """The one agent whose instructions a request to a model holds; None where none fits, or several do."""
+    from faultwire.wire.recognition.senders import instructions_in, marks_of
+
+    said = instructions_in(view) if view is not None else None
+    found = [mark.name for mark in marks_of(profile.instructed) if mark.on(request.headers, said)]
+    return found[0] if len(found) == 1 else None

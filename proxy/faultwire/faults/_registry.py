@@ -47,7 +47,10 @@ FAMILIES = {
         "tool_partial tool_wrong_units"
     ),
     "mcp": "mcp_error mcp_poisoned_description mcp_list_changed mcp_session_lost",
-    "agent": "agent_down agent_slow agent_garbled agent_card_spoofed agent_replaced",
+    "agent": (
+        "agent_down agent_slow agent_garbled agent_card_spoofed agent_replaced "
+        "agent_partition agent_loops agent_lies message_lost message_reordered"
+    ),
     "attack": (
         "indirect_injection rag_poison memory_poisoning injection_via_context conflicting_context overflow "
         "replace replace_in_context"

@@ -17,10 +17,11 @@ class ToolSite(Frozen):
 
 class AgentSite(Frozen):
     """Where an agent is reached, and how its own requests are recognised where several share a session:
-    by header fields, each with a glob."""
+    by header fields, each with a glob, and by the system prompt of those to a model."""
 
     url: Globs | None = None
     caller: dict[str, str] | None = None
+    instructions: Globs | None = None
 
 
 class Profile(Frozen):
@@ -38,8 +39,14 @@ class Profile(Frozen):
 
     @cached_property
     def callers(self) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
-        """The agents that are known by what they send, with it."""
-        return tuple((name, tuple(site.caller.items())) for name, site in self.agents.items() if site.caller)
+        """The agents that are known by header fields alone, with these."""
+        known = ((name, site) for name, site in self.agents.items() if not site.instructions)
+        return tuple((name, tuple(site.caller.items())) for name, site in known if site.caller)
+
+    @cached_property
+    def instructed(self) -> dict[str, AgentSite]:
+        """The agents that are known by the system prompt of their requests to a model."""
+        return {name: site for name, site in self.agents.items() if site.instructions}
 
     @cached_property
     def candidates(self) -> Candidates:

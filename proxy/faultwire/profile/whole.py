@@ -28,8 +28,8 @@ def agents(node: Node | None, problems: Problems) -> dict[str, AgentSite]:
     found: dict[str, AgentSite] = {}
     for name, site in ((problems.mapping(node, "`agents`") if node else None) or {}).items():
         built = problems.build(AgentSite, site, f"agents.{printable(name)}")
-        if built is not None and built.url in (None, ()) and not built.caller:
-            message = f"found neither `url` nor `caller` for agent {shown(name)}, expected one"
+        if built is not None and built.url in (None, ()) and not (built.caller or built.instructions):
+            message = f"found no `url`, `caller` or `instructions` for agent {shown(name)}, expected one"
             problems.add(site, "bad_value", message)
         elif built is not None:
             found[name] = built

@@ -201,3 +201,43 @@ class Lineage(Part):
     exchanges: list[LineageExchange]
     edges: list[LineageEdge]
     edges_not_shown: Count
+
+
+class TopologyPlace(Part):
+    """One end of an edge; the name of an unknown sender is null."""
+
+    kind: Literal["agent", "mcp", "tool", "model", "unknown"]
+    name: str | None
+
+
+class TopologyEdge(Part):
+    """All requests from one place to another: `failed` of the `calls`, and `other` ones (cards, handshakes);
+    `faults` that fired on them; `exchanges` are the first of them."""
+
+    sender: TopologyPlace
+    receiver: TopologyPlace
+    transport: Literal["a2a", "mcp", "http"]
+    calls: Count
+    failed: Count
+    other: Count
+    faults: dict[str, Count]
+    why_unknown: dict[str, Count]
+    exchanges: list[Count]
+
+
+class UnseenEdge(Part):
+    """An edge that the profile names and that no request took."""
+
+    sender: str
+    receiver: str
+
+
+class Topology(Part):
+    """Who called whom in an invocation."""
+
+    places: list[TopologyPlace]
+    edges: list[TopologyEdge]
+    unseen: list[UnseenEdge]
+    unknown_senders: Count
+    left_out: Count
+    edges_not_shown: Count

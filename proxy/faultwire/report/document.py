@@ -26,6 +26,7 @@ from faultwire.report.mutations import mutations_part
 from faultwire.report.scenarios import scenario_part
 from faultwire.report.statistics import ANYTIME, JEFFREYS, interval, statistics_part
 from faultwire.report.text import cleaned, clip, redacted, whole
+from faultwire.report.topology import topology_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -295,4 +296,5 @@ def _invocation(
         "exchanges": parts,
         "exchanges_not_shown": len(history.exchanges) - len(shown),
         "lineage": lineage_part(history, redact),
+        "topology": topology_part(history, invocation.scenario.profile, redact),
     }

@@ -20,6 +20,7 @@ from faultwire.report.compiled import kept
 from faultwire.report.conversation import token_words
 from faultwire.report.lineage import picture
 from faultwire.report.text import line, shown
+from faultwire.report.topology import drawing, words as edge_words
 from faultwire.text import unit
 
 FULL = 4_500_000
@@ -129,6 +130,7 @@ def environment() -> Environment:
     )
     words = {"oneline": line, "token_words": token_words, "ticks": _ticks, "word": _word}
     made.filters |= {**words, "lineage_picture": picture, "unit": unit}
+    made.filters |= {"topology_drawing": drawing, "edge_words": edge_words}
     return made
 
 

@@ -10,7 +10,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from faultwire.report._exchange_shape import Count, Exchange, Lineage, Part, Severity, Share, Verdict
+from faultwire.report._exchange_shape import (
+    Count,
+    Exchange,
+    Lineage,
+    Part,
+    Severity,
+    Share,
+    Topology,
+    Verdict,
+)
 from faultwire.report._numbers_shape import Comparison, Mutations, Statistics, Trend
 
 PROBLEMS = 20
@@ -213,6 +222,7 @@ class Invocation(Part):
     exchanges: list[Exchange]
     exchanges_not_shown: Count
     lineage: Lineage | None = None
+    topology: Topology | None = None
 
 
 class Report(Part):

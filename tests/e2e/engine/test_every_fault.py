@@ -112,7 +112,7 @@ NEEDS_NEW_WORDS = {"injection_via_context", "conflicting_context"}
 """They add to what the user has just said."""
 
 
-ELSEWHERE = ("mcp_", "agent_", "websocket_", "tls_", "dns_", "goaway", "rst_", "stall_window")
+ELSEWHERE = ("mcp_", "agent_", "message_", "websocket_", "tls_", "dns_", "goaway", "rst_", "stall_window")
 """Families that need another kind of peer than a plain HTTP server or client."""
 
 

@@ -56,7 +56,8 @@ def test_agents_that_are_meant_otherwise(text, place, code, message, hint):
 
 
 def test_agents_themselves():
-    assert "found neither `url` nor `caller` for agent `x`" in problem("agents: {x: {}}\nfaults: []").message
+    missing = problem("agents: {x: {}}\nfaults: []").message
+    assert "found no `url`, `caller` or `instructions` for agent `x`" in missing
     assert "expected a mapping" in problem("agents: [x]\nfaults: []").message
     assert parse(AGENTS + "  - {agent_down: , on: {agent: 'wri*'}}\n", "p").entries, "a glob may mean any"
     assert parse(AGENTS + "  - {agent_down: , on: {agent: a.example.com}}\n", "p").entries, "and so a host"
