@@ -45,6 +45,7 @@ STARTED = {
         "faultwire.faults.attack._library",
         "tests/unit/faults/test_library.py",
     ),
+    "faultwire.store.migrations.env": ("faultwire.store.database", "tests/unit/store/test_database.py"),
     "faultwire.mock.serving": ("faultwire.mock.client", "tests/e2e/mock/test_mock.py"),
 }
 """Modules that no test imports by their path: whole processes, and what the public face gives."""

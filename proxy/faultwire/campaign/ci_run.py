@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING, Any
 from faultwire import _core, clock
 from faultwire.agents.make import prepared
 from faultwire.campaign.configured_keys import known_keys
-from faultwire.campaign.documents import PhaseSummary, passed_notes, phase_document, summary_document
+from faultwire.campaign.documents import (
+    PhaseSummary,
+    passed_notes,
+    phase_document,
+    summary_document,
+    write_files,
+)
 from faultwire.errors import ConfigError, FaultwireError
 from faultwire.replay.reader import redaction
-from faultwire.report import faces, json
 from faultwire.runner.folder import STATE
 from faultwire.runner.gate import Rule, gate
 from faultwire.runner.launch import LaunchSettings, start_run
@@ -104,7 +109,7 @@ def perform(
     not start, CaptureError where no traffic came through the proxy, and FaultwireError where ours failed.
     """
     started, moment = clock.monotonic(), clock.utc_now().isoformat(timespec="seconds")
-    done = _Done()
+    done = Done()
     made_of = identity(config, [phase for part in parts for phase in part.phases])
     # The chance of any wrong word is bounded for the run as a whole, so its phases share it.
     phases = sum(len(part.phases) for part in parts)
@@ -114,9 +119,21 @@ def perform(
             start_run(launch_settings(config, wanted, part, number, made_of), done.folder) as run,
             wanted.beside(run),
         ):
-            _play_part(config, part, each, run, done, progress)
+            play_part(config, part, each, run, done, progress)
         if any(outcome.partial for outcome in done.outcomes):
             break
+    return finish(config, parts, wanted, done, made_of, (started, moment))
+
+
+def finish(
+    config: Config,
+    parts: Sequence[Part],
+    wanted: Wanted,
+    done: Done,
+    made_of: RunIdentity,
+    began: tuple[float, str],
+) -> Result:
+    """Judge what was played, and write the run's files. `began`: on the monotonic clock, and as text."""
     folder = done.folder
     if folder is None:
         raise ConfigError("found no phase to run", code="config.empty")
@@ -125,8 +142,8 @@ def perform(
         command=wanted.command,
         agent=done.label,
         config=config,
-        started_at=moment,
-        duration_s=clock.monotonic() - started,
+        started_at=began[1],
+        duration_s=clock.monotonic() - began[0],
         ledger=done.ledger,
         tapes=tuple(map(str, done.tapes)),
         notes=tuple(done.notes),
@@ -147,7 +164,7 @@ def _not_reached(parts: Sequence[Part], outcomes: Sequence[Outcome]) -> dict[str
 
 
 @dataclass(slots=True)
-class _Done:
+class Done:
     """What has come of the parts so far."""
 
     outcomes: list[Outcome] = field(default_factory=list)
@@ -168,14 +185,15 @@ class _Done:
         return _core.sha256_hex("\n".join(self.ledgers).encode())
 
 
-def _play_part(
+def play_part(
     config: Config,
     part: Part,
     wanted: Wanted,
     run: Run,
-    done: _Done,
+    done: Done,
     progress: Callable[[Phase, Played], None],
 ) -> None:
+    """Play the phases of a part on a run that has started, and add what came of it to `done`."""
     first, done.folder = done.folder is None, run.folder
     done.tapes.append(run.tape)
     rules = redaction(part.replay, config.proxy.redact)
@@ -251,7 +269,7 @@ def _notes(run: Run) -> tuple[str, ...]:
 
 
 def _written(
-    folder: RunFolder, outcomes: Sequence[Outcome], summary: PhaseSummary, wanted: Wanted, done: _Done
+    folder: RunFolder, outcomes: Sequence[Outcome], summary: PhaseSummary, wanted: Wanted, done: Done
 ) -> Result:
     """Judge, and write the run's files: one report, or one for each phase and one over all."""
     tape = done.tapes[0]
@@ -281,7 +299,7 @@ def _written(
         every = [f"{phase}: {text}" for phase, texts in noticed.items() for text in texts]
         overall = summary_document(scores, summary, redact, wanted.missing, wanted.min_score, verdict, every)
         warnings = (*warnings, *map(redact, every))
-    report = _files(folder, documents, overall)
+    report = write_files(folder, documents, overall)
     folder.end(
         "interrupted" if scores.partial else "void" if error else "finished",
         **({"error": error.code, "why": error.message} if error else {}),
@@ -291,23 +309,3 @@ def _written(
         scores={phase.name: phase.score for phase in scores.phases},
     )
     return Result(documents, overall, scores, verdict, folder.path, report, tape, warnings, error)
-
-
-def _files(
-    folder: RunFolder, documents: Mapping[str, dict[str, Any]], overall: dict[str, Any] | None
-) -> Path:
-    """Every face of every document. With one over all, `report.html` leads to the others."""
-    if overall is None:
-        document = next(iter(documents.values()))
-        for face, name in faces.NAMES.items():
-            folder.write(name, faces.render(document, face))
-        return folder.path / faces.NAMES["html"]
-    from faultwire.report import junit, summary
-
-    for phase, document in documents.items():
-        for face, name in faces.NAMES.items():
-            folder.write(f"{phase}{Path(name).suffix}", faces.render(document, face))
-    folder.write("report.json", json.render(overall))
-    folder.write("report.md", summary.markdown(overall))
-    folder.write("junit.xml", junit.joined(list(documents.values()), overall))
-    return folder.write("report.html", summary.render(overall))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.cli._ended import interruptible
 from faultwire.cli._placed import anywhere
+from faultwire.cli._store_options import stored
 from faultwire.cli.output import colour, say, show, show_json
 from faultwire.text import counted
 
@@ -71,8 +72,10 @@ def play(
         allow_unknown=options.allow_unknown,
         beside=alone if options.ui is None else options.ui.beside,
     )
+    perform = options.performer()
+    store = options.opened_store()  # before the first invocation
     try:
-        result = _performed(config, made, wanted, quiet=options.quiet, live=live)
+        result = _performed(perform, config, made, wanted, quiet=options.quiet, live=live)
     except KeyboardInterrupt:
         say("interrupted before there was anything to report")
         raise
@@ -80,6 +83,7 @@ def play(
         say(f"warning: {warning}")
     _copy(result, target)
     (shown or (lambda done: _show(done, options)))(result)
+    stored(store, result.folder)
     if result.void is not None:
         raise result.void
     for reason in result.gate.reasons:
@@ -87,9 +91,16 @@ def play(
     sys.exit(result.gate.code)
 
 
-def _performed(config: Config, made: Sequence[Part], wanted: Wanted, *, quiet: bool, live: bool) -> Result:
+def _performed(
+    perform: Callable[..., Result],
+    config: Config,
+    made: Sequence[Part],
+    wanted: Wanted,
+    *,
+    quiet: bool,
+    live: bool,
+) -> Result:
     """Play, with a line of progress on stderr unless `quiet`."""
-    from faultwire.campaign.ci_run import perform
     from faultwire.report import progress
 
     planned = {invocation.id for part in made for phase in part.phases for invocation in phase.plan}

@@ -15,10 +15,14 @@ from faultwire.cli.output import format_option
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from faultwire.campaign.ci_run import Result
+    from faultwire.cli._campaign_options import CampaignOptions
+    from faultwire.cli._store_options import StoreOptions
     from faultwire.cli._ui_options import UiOptions
     from faultwire.cli.output import Format
     from faultwire.config.model import Config
     from faultwire.contract.statistics import Until
+    from faultwire.store.results import Store
 
 F = TypeVar("F", bound="Callable[..., Any]")
 DEFAULT = Path("faultwire.yaml")
@@ -41,6 +45,8 @@ class Play:
     quiet: bool
     format_: Format
     ui: UiOptions | None = None
+    campaign: CampaignOptions | None = None
+    store: StoreOptions | None = None
 
     def load(self) -> Config:
         """The configuration with what the options change. Raises ConfigError and UsageError."""
@@ -57,6 +63,18 @@ class Play:
             if value is not None
         }
         return replace(config, advanced=config.advanced.model_copy(update=changes)) if changes else config
+
+    def performer(self) -> Callable[..., Result]:
+        """What plays the run: this process, or the workers of an engine. Raises UsageError."""
+        if self.campaign is not None:
+            return self.campaign.performer(watched=self.ui is not None and self.ui.wanted)
+        from faultwire.campaign.ci_run import perform
+
+        return perform
+
+    def opened_store(self) -> Store | None:
+        """The database that keeps the results, too, if one is named. Raises UsageError and FaultwireError."""
+        return self.store.open() if self.store is not None else None
 
     def sequential(self) -> Until | None:
         """The stopping rule of --until, if given. Raises UsageError."""

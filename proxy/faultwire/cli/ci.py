@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from faultwire.cli._campaign_options import campaign_options
 from faultwire.cli._play_options import Play, play_options
+from faultwire.cli._store_options import store_options
 from faultwire.cli._ui_options import ui_options
 from faultwire.cli.output import say
 from faultwire.text import counted
@@ -35,6 +37,8 @@ NOT_SET = {
 
 @click.command("ci", short_help="Run every configured phase once: one score for the gate.")
 @play_options
+@campaign_options
+@store_options
 @ui_options
 def ci(**options: Any) -> None:
     """Run every phase of the configuration once: mutations, chaos, contract, replays.

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from faultwire.cli._campaign_options import campaign_options
 from faultwire.cli._group import Group
 from faultwire.cli._play_options import DEFAULT, Play, play_options
+from faultwire.cli._store_options import store_options
 from faultwire.text import counted
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ def contract() -> None:
 
 @contract.command("run")
 @play_options
+@campaign_options
+@store_options
 def run(**options: Any) -> None:
     """Run every prompt in every scenario and judge each invariant.
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from faultwire.cli._campaign_options import campaign_options
 from faultwire.cli._option_sections import RenamedOption
 from faultwire.cli._play_options import Play, play_options
+from faultwire.cli._store_options import store_options
 from faultwire.cli._ui_options import ui_options
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 @click.command("run", short_help="Test golden prompts and their mutations: the robustness score.")
 @play_options
+@campaign_options
+@store_options
 @ui_options
 @click.option("--chaos", is_flag=True, help="Run the mutants under chaos.")
 @click.option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from faultwire.contract.matrix import Matrix, judge
 from faultwire.contract.overall import outcomes
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 
 Group = tuple[str, str]
 """A scenario and a prompt: what is repeated."""
+
+
+class Round(Protocol):
+    """Plays invocations."""
+
+    def __call__(self, plan: Sequence[Invocation], report: Callable[[Played], None]) -> None:
+        """Plays each of them once, and reports it when it has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +57,12 @@ def conduct(phase: Phase, agent: Agent, stage: Stage, playing: Playing) -> Outco
 
     Raises AgentError, CaptureError and UsageError as `play` does.
     """
-    done: list[Played] = []
 
-    def report_progress(played: Played) -> None:
-        done.append(played)
-        playing.progress(played)
+    def round_of(plan: Sequence[Invocation], report: Callable[[Played], None]) -> None:
+        def report_progress(played: Played) -> None:
+            report(played)
+            playing.progress(played)
 
-    def round_of(plan: Sequence[Invocation]) -> None:
         play(
             plan,
             agent,
@@ -68,9 +74,23 @@ def conduct(phase: Phase, agent: Agent, stage: Stage, playing: Playing) -> Outco
             ask=lambda invocation: phase.ask(invocation, network=agent.network),
         )
 
+    return conduct_rounds(phase, round_of, playing.until)
+
+
+def conduct_rounds(phase: Phase, play_round: Round, until: Until | None = None) -> Outcome:
+    """Play a phase round by round, however a round is played, and judge it; Ctrl-C makes it partial.
+
+    Each round is looked at as a whole and only once it has ended: the looks come in one order, whatever
+    ended first. Raises what `play_round` raises.
+    """
+    done: list[Played] = []
+
+    def round_of(plan: Sequence[Invocation]) -> None:
+        play_round(plan, done.append)
+
     try:
         round_of(phase.plan)
-        decisions = _repeated(phase, done, round_of, playing.until) if playing.until is not None else ()
+        decisions = _repeated(phase, done, round_of, until) if until is not None else ()
     except KeyboardInterrupt:
         return _outcome(phase, done, partial=True)
     return replace(_outcome(phase, done), decisions=decisions)

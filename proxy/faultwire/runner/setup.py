@@ -6,7 +6,7 @@ place, says nothing about it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from faultwire.checks._api import quoted
 from faultwire.contract.silence import key_variable, missing_key
@@ -16,7 +16,6 @@ from faultwire.tape.redact.redactor import Redactor, fresh_key
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from faultwire.agents._api import Agent
     from faultwire.contract.cells import Invocation
     from faultwire.errors import FaultwireError
     from faultwire.events import AgentResult, History
@@ -24,7 +23,15 @@ if TYPE_CHECKING:
     Played = tuple[Invocation, History]
 
 
-def flaw(results: Sequence[Played], asked: Agent) -> FaultwireError | None:
+class Reached(Protocol):
+    """What is asked of an agent here."""
+
+    @property
+    def network(self) -> bool:
+        """Is it reached by HTTP?"""
+
+
+def flaw(results: Sequence[Played], asked: Reached) -> FaultwireError | None:
     """What is wrong with the set-up; None where at least one invocation shows that it works.
 
     CaptureError where no invocation sent anything through the proxy, ConfigError where answers came and none
@@ -42,7 +49,7 @@ def clean(text: str) -> str:
     return Redactor(fresh_key()).text(text, {})
 
 
-def _misplaced(results: Sequence[Played], asked: Agent) -> ConfigError | None:
+def _misplaced(results: Sequence[Played], asked: Reached) -> ConfigError | None:
     """Changed prompts and requests are left out: what an agent answers to these may have another form."""
     plain = [history.agent for invocation, history in results if invocation.prompt.origin is None]
     ended = [agent for agent in plain if agent is not None]
@@ -59,7 +66,7 @@ def _misplaced(results: Sequence[Played], asked: Agent) -> ConfigError | None:
     )
 
 
-def _silent(results: Sequence[Played], asked: Agent) -> CaptureError:
+def _silent(results: Sequence[Played], asked: Reached) -> CaptureError:
     ended = [history.agent for _, history in results if history.agent is not None]
     times = "once" if len(results) == 1 else f"{len(results)} times"
     if ended and all(agent.timed_out for agent in ended):

@@ -1,0 +1,161 @@
+"""Batches as tasks of a Dask scheduler (`faultwire[dask]`); its workers need neither faultwire nor its pins.
+
+A task is retried by nobody but the campaign: what Dask reports as lost makes its cells free again, and the
+first result of a cell is the one that counts, should Dask have run the task twice after all.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+from faultwire import clock
+from faultwire.campaign import remote_task
+from faultwire.campaign.engine import Ended
+from faultwire.errors import FaultwireError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from faultwire.campaign.engine import Command
+
+REACH_S = 10.0
+"""Seconds in which a scheduler must answer at first."""
+GONE_S = 120.0
+"""Seconds that a scheduler which was reached may be away, to be started again."""
+PAUSE_S = 1.0
+
+
+class DaskEngine:
+    """The workers of a scheduler at an address such as `tcp://HOST:8786`."""
+
+    def __init__(self, address: str) -> None:
+        """Raises UsageError where the scheduler cannot be reached, or has no worker."""
+        self.address = address
+        self._distributed = _distributed()
+        self._client = self._connect(REACH_S)
+        self._futures: dict[str, Any] = {}
+        self._ended: SimpleQueue[tuple[str, Any]] = SimpleQueue()
+        self._number = 0
+        if not self.slots:
+            self.close()
+            raise UsageError(
+                f"the Dask scheduler at `{address}` has no worker, expected at least one",
+                code="usage.on",
+                hint=f"start some: `dask worker {address}`",
+            )
+
+    def _connect(self, seconds: float) -> Any:
+        import cloudpickle  # comes with distributed
+
+        cloudpickle.register_pickle_by_value(remote_task)
+        try:
+            return self._distributed.Client(self.address, timeout=seconds, set_as_default=False)
+        except (OSError, TimeoutError) as error:
+            raise UsageError(
+                f"found no Dask scheduler at `{self.address}`: {str(error)[:200]}",
+                code="usage.on",
+                hint="start one: `dask scheduler`, and on each machine `dask worker HOST:8786`",
+            ) from error
+
+    @property
+    def slots(self) -> int:
+        """Threads of all workers, as the scheduler knows them now."""
+        with suppress(OSError, TimeoutError):
+            return sum(self._client.nthreads().values())
+        return 1
+
+    def ask(self, command: Command, text: str) -> Sequence[tuple[str, Ended]]:
+        """Run a command on every worker."""
+        found = self._client.run(remote_task.run_command, list(command.words), command.folder, text)
+        return [(worker, Ended("", *done)) for worker, done in sorted(found.items())]
+
+    def submit(self, batch: str, command: Command, text: str) -> None:
+        """Start a batch."""
+        self._number += 1
+        future = self._client.submit(
+            remote_task.run_command,
+            list(command.words),
+            command.folder,
+            text,
+            key=f"faultwire-{batch}-{self._number}",
+            pure=False,
+            retries=0,
+        )
+        self._futures[batch] = future
+        future.add_done_callback(lambda done: self._ended.put((batch, done)))
+
+    def wait(self, seconds: float) -> Sequence[Ended]:
+        """What has ended. Where the scheduler is gone, all that was under way is lost, and it is waited for
+        until it is there again. Raises FaultwireError where it does not come back."""
+        try:
+            found = [self._ended.get(timeout=min(max(0.0, seconds), PAUSE_S))]
+            with suppress(Empty):
+                while True:
+                    found.append(self._ended.get_nowait())
+        except Empty:
+            if self._client.status == "running":
+                return []
+            return self._again()
+        return [self._outcome(batch, future) for batch, future in found if batch in self._futures]
+
+    def _outcome(self, batch: str, future: Any) -> Ended:
+        self._futures.pop(batch)
+        if future.status == "finished":
+            try:
+                return Ended(batch, *future.result(timeout=REACH_S))
+            except Exception as error:  # noqa: BLE001 - whatever the transport raises, the result is lost
+                return Ended(batch, lost=f"its result is gone: {type(error).__name__}")
+        if future.status == "error":
+            return Ended(batch, lost=f"{type(future.exception()).__name__}")
+        return Ended(batch, lost="the scheduler has given it up")
+
+    def _again(self) -> Sequence[Ended]:
+        """All that was under way is lost; wait for the scheduler."""
+        lost = [Ended(batch, lost="the scheduler is gone") for batch in self._futures]
+        self._futures.clear()
+        deadline = clock.monotonic() + GONE_S
+        with suppress(OSError, TimeoutError):
+            self._client.close(timeout=1)
+        while True:
+            try:
+                self._client = self._connect(PAUSE_S * 5)
+                if self.slots:
+                    return lost
+                self._client.close(timeout=1)
+            except UsageError as error:
+                if clock.monotonic() > deadline:
+                    raise FaultwireError(error.message, code="campaign.engine", hint=error.hint) from error
+            if clock.monotonic() > deadline:
+                raise FaultwireError("the scheduler came back without workers", code="campaign.engine")
+            clock.pause(PAUSE_S)
+
+    def stop(self, batch: str) -> None:
+        """Dask cannot ask a task that runs to end early: it goes on, and nobody waits for its answer."""
+        self.drop(batch)
+
+    def drop(self, batch: str) -> None:
+        """Cancel what has not begun."""
+        future = self._futures.pop(batch, None)
+        if future is not None:
+            future.cancel()
+
+    def close(self) -> None:
+        """Let go of the scheduler and of all tasks."""
+        for batch in list(self._futures):
+            self.drop(batch)
+        with suppress(OSError, TimeoutError):
+            self._client.close(timeout=5)
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError as error:
+        raise UsageError(
+            "found no `distributed`, expected it for `--on dask://…`",
+            code="usage.on",
+            hint="pip install 'faultwire[dask]'",
+        ) from error
+    return distributed

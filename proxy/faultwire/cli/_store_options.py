@@ -1,0 +1,98 @@
+"""`--store`, `--project` and `--tapes`: where a team keeps what runs gave."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from faultwire.store.results import Store
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreOptions:
+    """The options as they were given."""
+
+    url: str | None
+    name: str | None
+
+    @property
+    def project(self) -> str:
+        """The project that was named, else the name of this folder."""
+        from faultwire.tape.evidence.keyring import name_for
+
+        return self.name or name_for(Path.cwd().name)
+
+    def open(self) -> Store | None:
+        """The store, if there is one. Raises UsageError and FaultwireError."""
+        if self.url is None:
+            return None
+        try:
+            from faultwire.store.results import Store
+        except ImportError as error:
+            from faultwire.errors import UsageError
+
+            raise UsageError(
+                f"found no `{error.name}`, expected it for --store",
+                code="usage.store",
+                hint="pip install 'faultwire[store]'",
+            ) from error
+        return Store.open(self.url, self.project)
+
+
+def stored(store: Store | None, run: Path) -> None:
+    """Keep a run's results in a store, if there is one; closes it. Raises UsageError and FaultwireError."""
+    if store is None:
+        return
+    from faultwire.store.results import run_of
+
+    try:
+        store.add(run_of(run))
+    finally:
+        store.close()
+
+
+def project_option(command: F) -> F:
+    """Add `--project`."""
+    return click.option(
+        "--project", metavar="NAME", help="Whose runs and tapes these are.  [default: this folder's name]"
+    )(command)
+
+
+def store_option(command: F) -> F:
+    """Add `--store`."""
+    return click.option(
+        "--store",
+        "store_url",
+        metavar="URL",
+        help="Keep the run's results in a database, too: sqlite:///FILE or postgresql://USER@HOST/NAME.",
+    )(command)
+
+
+def tapes_option(command: F) -> F:
+    """Add `--tapes`, which must be given."""
+    return click.option(
+        "--tapes",
+        required=True,
+        metavar="PLACE",
+        help="Where tapes are kept: a folder, or s3://BUCKET/PREFIX.",
+    )(command)
+
+
+def store_options(command: F) -> F:
+    """Add `--store` and `--project`, and hand them over as one value, `store`."""
+
+    @functools.wraps(command)
+    def packed(store_url: str | None, project: str | None, **rest: Any) -> Any:
+        return command(store=StoreOptions(store_url, project), **rest)
+
+    found: Any = packed
+    return store_option(project_option(found))  # type: ignore[no-any-return]

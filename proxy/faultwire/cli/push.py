@@ -1,0 +1,109 @@
+"""`faultwire push | pull | gc`: a run's results and tapes to and from where a team keeps them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from faultwire.cli._placed import anywhere_option, placed
+from faultwire.cli._store_options import StoreOptions, project_option, store_option, tapes_option
+from faultwire.cli.output import say, show
+from faultwire.text import counted
+
+
+@click.command("push", short_help="Send runs' results and tapes to where a team keeps them.")
+@click.argument("names", nargs=-1, required=True, metavar="RUN|TAPE…")
+@click.option("--tapes", metavar="PLACE", help="Where tapes go: a folder, or s3://BUCKET/PREFIX.")
+@store_option
+@project_option
+def push(names: tuple[str, ...], tapes: str | None, store_url: str | None, project: str | None) -> None:
+    """Send runs (by id, `last`, or folder) and tapes: results to --store, tapes to --tapes.
+
+    Each tape must verify and be sealed. What is there already is not sent again, so that the same command
+    goes on where one was cut.
+    """
+    from faultwire.errors import UsageError
+
+    options = StoreOptions(store_url, project)
+    if tapes is None and store_url is None:
+        raise UsageError("found neither --store nor --tapes, expected one of them", code="usage.push")
+    found = [(name, _run(name)) for name in names]
+    store = options.open()
+    try:
+        for name, run in found:
+            if store is not None and run is not None:
+                from faultwire.store.results import run_of
+
+                added = store.add(run_of(run))
+                show(f"{run.name}: {'added to' if added else 'is already in'} the store")
+            if tapes is not None:
+                _push_tapes(tapes, name, run, options.project)
+    finally:
+        if store is not None:
+            store.close()
+
+
+def _run(name: str) -> Path | None:
+    """The folder of a run; None for the name of a tape."""
+    from faultwire.errors import UsageError
+    from faultwire.runner.past_runs import run_folder
+
+    if name.endswith(".tape"):
+        return None
+    try:
+        return run_folder(name)
+    except UsageError:
+        from faultwire.tape.files.find import find
+
+        find(name)
+        return None
+
+
+def _push_tapes(place: str, name: str, run: Path | None, project: str) -> None:
+    from faultwire.store.objects import Objects
+    from faultwire.store.tapes import push as send
+    from faultwire.tape.files.find import find
+
+    objects = Objects(place)
+    paths = [find(name)] if run is None else sorted([*run.glob("*.tape"), *run.glob("tapes/*.tape")])
+    for path in paths:
+        done = send(objects, path, project)
+        pieces = counted(done.sent, "piece")
+        show(f"{done.digest}  {path}")
+        say(f"{pieces} sent, {done.known} there already")
+
+
+@click.command("pull", short_help="Fetch a tape from where a team keeps it.")
+@click.argument("digest", metavar="SHA256")
+@tapes_option
+@project_option
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE", help="The new tape."
+)
+@anywhere_option()
+def pull(digest: str, tapes: str, project: str | None, output: Path) -> None:
+    """Fetch a tape by the hash of its file, or the beginning of it, and verify it.
+
+    Nothing is left in its place where anything of it was changed.
+    """
+    from faultwire.store.objects import Objects
+    from faultwire.store.tapes import pull as fetch
+
+    target = fetch(Objects(tapes), digest, StoreOptions(None, project).project, placed(output))
+    show(f"{target}: verified; `faultwire tape verify` checks by whom it was sealed")
+
+
+@click.command("gc", short_help="Remove what no tape needs from where a team keeps tapes.")
+@tapes_option
+@click.option("--dry-run", is_flag=True, help="Print what would be removed without removing it.")
+def gc(tapes: str, dry_run: bool) -> None:
+    """Remove pieces that no tape of any project needs and that are older than a day."""
+    from faultwire.store.objects import Objects
+    from faultwire.store.tapes import collect_garbage
+
+    count = 0
+    for piece in collect_garbage(Objects(tapes), dry_run=dry_run):
+        show(piece)
+        count += 1
+    say(f"{'would remove' if dry_run else 'removed'} {counted(count, 'piece')}")

@@ -1,0 +1,81 @@
+"""The tables of a store of results. `migrations/` makes them; a test holds both to be the same."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    Column,
+    Float,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+)
+
+NAMES = {
+    "pk": "pk_%(table_name)s",
+    "fk": "fk_%(table_name)s_%(referred_table_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_name)s",
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+}
+tables = MetaData(naming_convention=NAMES)
+
+projects = Table("projects", tables, Column("name", String(100), primary_key=True))
+"""Whose rows are whose: every other table has the project in its key."""
+
+runs = Table(
+    "runs",
+    tables,
+    Column("project", String(100), ForeignKey("projects.name"), primary_key=True),
+    Column("id", String(64), primary_key=True),
+    Column("content", String(64), nullable=False),
+    Column("command", String(40), nullable=False),
+    Column("status", String(20), nullable=False),
+    Column("started_at", String(40), nullable=False),
+    Column("ended_at", String(40)),
+    Column("seed", Integer),
+    Column("score", Float),
+    Column("gate", String(20)),
+    Column("ledger", String(64)),
+    Column("config_digest", String(64)),
+    Column("agent_digest", String(64)),
+    Column("profiles_digest", String(64)),
+    Column("commit_id", String(64)),
+    Column("version", String(40), nullable=False),
+    Index("ix_runs_project_started_at", "project", "started_at"),
+)
+"""A run that has ended. `content` is a hash of all that is kept of it; instants are RFC 3339 texts in UTC."""
+
+phases = Table(
+    "phases",
+    tables,
+    Column("project", String(100), primary_key=True),
+    Column("run", String(64), primary_key=True),
+    Column("name", String(40), primary_key=True),
+    Column("score", Float),
+    Column("report", LargeBinary, nullable=False),
+    ForeignKeyConstraint(["project", "run"], ["runs.project", "runs.id"]),
+)
+"""`report` is the phase's report as JSON, compressed (Zstandard)."""
+
+cells = Table(
+    "cells",
+    tables,
+    Column("project", String(100), primary_key=True),
+    Column("run", String(64), primary_key=True),
+    Column("phase", String(40), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("invocation", String(400), nullable=False),
+    Column("invariant", String(200), nullable=False),
+    Column("scenario", String(200), nullable=False),
+    Column("severity", String(20), nullable=False),
+    Column("verdict", String(20), nullable=False),
+    ForeignKeyConstraint(["project", "run", "phase"], ["phases.project", "phases.run", "phases.name"]),
+    Index("ix_cells_project_invocation_invariant", "project", "invocation", "invariant"),
+)
+
+SEPARATED = ("runs", "phases", "cells")
+"""Tables that are append-only, and whose rows are seen from within their project alone."""
