@@ -171,8 +171,10 @@ class Stats:
     """Tunnels whose TLS and HTTP/1.1 are the core's."""
     native_plain: int = 0
     """Connections of clients that ask the proxy itself for `http` URLs, whose HTTP/1.1 is the core's."""
+    native_base_url: int = 0
+    """Connections of clients in base-URL mode whose HTTP/1.1 is the core's."""
     native_streams: int = 0
-    """Of both, the ones whose sockets are read through streams, as the self-test of the quick way failed."""
+    """Of all these, those whose sockets are read through streams: the self-test of the quick way failed."""
     native_declined: Counter[str] = field(default_factory=Counter)
     """Tunnels that stayed mitmproxy's although the native path is on, by reason."""
     native_openssl: int = 0

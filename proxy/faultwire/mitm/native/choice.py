@@ -39,6 +39,7 @@ METHOD_LIMIT = 32
 """Bytes in which a client of the proxy has to show that it asks for an `http` URL."""
 
 _ABSOLUTE = re.compile(rb"[A-Z]{1,16} http://")
+_PATH = re.compile(rb"[A-Z]{1,16} /")
 _PERHAPS = re.compile(rb"[A-Z]{0,16}|[A-Z]{1,16} (?:h|ht|htt|http|http:|http:/)?")
 
 Hello = tuple[str | None, list[bytes], bool]
@@ -107,9 +108,9 @@ class NativePath:
         return NativeLayer(context, self.gateway, tunnel, tls=tls, lean=self.lean)
 
     def choose_plain(self, context: Context, data: bytes) -> NativeLayer | Waits | None:
-        """The same for a client of the proxy itself, that asks for `http` URLs."""
-        start = _ABSOLUTE.match(data)
-        if start is None:
+        """The same for a client of the proxy itself, that asks for `http` URLs, or in base-URL mode."""
+        by_path = bool(self.gateway.reverse) and _PATH.match(data) is not None
+        if not by_path and _ABSOLUTE.match(data) is None:
             return "waits" if _PERHAPS.fullmatch(data) and len(data) < METHOD_LIMIT else None
         why = self._unfit_client(context)
         if why is None and self._clients is not None:
@@ -117,7 +118,8 @@ class NativePath:
         if why is not None:
             self.gateway.stats.native_declined[why] += 1
             return None
-        self.gateway.stats.native_plain += 1
+        self.gateway.stats.native_plain += not by_path
+        self.gateway.stats.native_base_url += by_path
         self.gateway.stats.native_streams += not self.lean
         tunnel = _core.Tunnel(self.terms, None)
         return NativeLayer(context, self.gateway, tunnel, tls=False, lean=self.lean)
@@ -162,8 +164,6 @@ class NativePath:
             return "replay"
         if gateway.stock_hooks:
             return "hooks"
-        if gateway.reverse:
-            return "base_url"
         return "nested" if client.tls else None
 
     def _tunnel(self, context: Context, name: str | None, *, tls: bool) -> _core.Tunnel:

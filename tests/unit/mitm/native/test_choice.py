@@ -19,6 +19,7 @@ from faultwire import _core
 from faultwire.mitm.compat import FastHandler
 from faultwire.mitm.compat.leaves import LeafCertificates
 from faultwire.mitm.flow.gateway import Gateway
+from faultwire.mitm.flow.reverse_proxy import ReverseProxy
 from faultwire.mitm.native import choice
 from faultwire.mitm.native.layer import NativeLayer
 from faultwire.mitm.network import ca
@@ -136,7 +137,6 @@ def test_what_only_mitmproxy_does_is_named(place: Place) -> None:
         setattr(gateway, name, value)
         assert unfit(place.context) == why
         setattr(gateway, name, before)
-    gateway.reverse._routes = {}
     place.client.tls = True
     assert unfit(place.context) == "nested"
     place.client.tls = False
@@ -199,6 +199,19 @@ def test_a_client_that_asks_the_proxy_for_a_url_is_served_natively(place: Place)
     place.context.server = Server(address=None)
     assert isinstance(place.path.choose_plain(place.context, URL), NativeLayer)
     assert (place.gateway.stats.native, place.gateway.stats.native_plain) == (0, 1)
+
+
+@pytest.mark.parametrize("routes", [{}, {"r": "https://api.example.com"}])
+def test_one_that_asks_by_path_is_in_base_url_mode_where_routes_are_declared(
+    place: Place, routes: dict[str, str]
+) -> None:
+    place.context.server = Server(address=None)
+    place.gateway.reverse = ReverseProxy(routes)
+    found = place.path.choose_plain(place.context, b"POST /token/r/x HTTP/1.1\r\n")
+    assert isinstance(found, NativeLayer) is bool(routes)
+    stats = place.gateway.stats
+    assert (stats.native_plain, stats.native_base_url) == (0, int(bool(routes)))
+    assert stats.native_declined.total() == 0
 
 
 OTHERS = (
