@@ -167,6 +167,8 @@ class Stats:
     crowded_out: int = 0
     """Connections over what one source may have."""
     voided: int = 0
+    native_path: str = "off"
+    """How connections are served natively, by the self-tests: one of `native.ways.WAYS`."""
     native: int = 0
     """Tunnels whose TLS and HTTP/1.1 are the core's."""
     native_plain: int = 0
@@ -181,7 +183,7 @@ class Stats:
     """Connections to servers of such tunnels for which OpenSSL was asked after the core."""
     strangers: UnknownUsers = field(default_factory=UnknownUsers)
 
-    def counted(self) -> dict[str, int | dict[str, int]]:
+    def counted(self) -> dict[str, int | str | dict[str, int]]:
         """Every counter by its name."""
-        numbers = {name: value for name, value in vars(self).items() if isinstance(value, int)}
+        numbers = {name: value for name, value in vars(self).items() if isinstance(value, int | str)}
         return {**numbers, "native_declined": dict(self.native_declined)}

@@ -16,8 +16,9 @@ from mitmproxy import ctx
 from faultwire import _core
 from faultwire.mitm.compat import FastHandler, transports
 from faultwire.mitm.compat.leaves import KEPT, LeafCertificates
-from faultwire.mitm.native import lean
+from faultwire.mitm.native import lean, self_test
 from faultwire.mitm.native.layer import NativeLayer
+from faultwire.mitm.native.ways import WAYS
 
 if TYPE_CHECKING:
     from mitmproxy.proxy.context import Context
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from faultwire.mitm.settings import EngineSettings
 
 logger = logging.getLogger(__name__)
-
-STREAMS = "this Python's transports cannot be taken over: the native path reads sockets through streams"
 
 HELLO_LIMIT = 64 * 1024
 """Bytes of a ClientHello that are waited for; a longer one is mitmproxy's."""
@@ -71,14 +70,26 @@ class NativePath:
         self._clients = clients
         self._bundle = bundle
         self._shown: dict[str, Any] = {}
-        self.lean = False
-        """Are sockets read without a task? Valid after `prepare`."""
+        self.way = "streams"
+        """One of `ways.WAYS`; known after `prepare`."""
 
-    async def prepare(self) -> None:
-        """Find out how sockets are read; where the quick way does not work, say so."""
-        self.lean = await lean.works()
-        if not self.lean:
-            logger.warning(STREAMS)
+    async def prepare(self, *, fast: bool = True) -> None:
+        """Find out how connections are served, and say so where it is not the quickest way. `fast`: does our
+        event handler work?"""
+        if not fast:
+            self.way = "handler"
+        elif not self_test.passes():
+            self.way = "mitmproxy"
+        else:
+            self.way = "transports" if await lean.works() else "streams"
+        self.gateway.stats.native_path = self.way
+        if WAYS[self.way]:
+            logger.warning(WAYS[self.way])
+
+    @property
+    def lean(self) -> bool:
+        """Are sockets read without a task?"""
+        return self.way == "transports"
 
     @cached_property
     def terms(self) -> _core.Terms:
@@ -158,6 +169,8 @@ class NativePath:
     def _unfit_client(self, context: Context) -> str | None:
         """The same of any connection of this client."""
         gateway, client = self.gateway, context.client
+        if self.way in ("mitmproxy", "handler"):
+            return "self_test"
         if type(transports.handler_of(client)) is not FastHandler:
             return "handler"
         if gateway.replays is not None:

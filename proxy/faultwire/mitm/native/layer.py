@@ -43,14 +43,21 @@ class NativeLayer(Layer):
     """Between the handler of a client's connection, the tunnel in the core, and one exchange at a time."""
 
     def __init__(
-        self, context: Context, gateway: Gateway, tunnel: _core.Tunnel, *, tls: bool, lean: bool = False
+        self,
+        context: Context,
+        gateway: Gateway,
+        tunnel: _core.Tunnel,
+        *,
+        tls: bool,
+        lean: bool = False,
+        handler: Any = None,
     ) -> None:
         own = Context(context.client, context.options)
         own.server = context.server
         super().__init__(own)
         self.client, self.target = context.client, context.server
         self.gateway, self.tunnel, self.tls = gateway, tunnel, tls
-        self.handler: Any = transports.handler_of(context.client)
+        self.handler: Any = handler or transports.handler_of(context.client)
         self.changed = gateway.reverse.changed_answers(context.client.id)
         self._takes = ("http://", "/") if gateway.reverse else ("http://",)
         """How targets begin that a client may ask the proxy itself for."""
