@@ -142,11 +142,11 @@ def capture(listen: str) -> list[Finding]:
 
 
 def native_path(stats: Mapping[str, Any]) -> list[Finding]:
-    """What an engine's counters say of the native path where it did its work the slower way."""
-    if not stats["native_streams"]:
-        return []
-    text = "sockets are read through asyncio's streams, since this Python's transports cannot be taken over"
-    return [Finding("note", "native path", text, "it is slower, and does the same")]
+    """What an engine says of the native path where its self-tests left it a slower way."""
+    from faultwire.mitm.native.ways import WAYS
+
+    text = WAYS.get(stats["native_path"], "")
+    return [Finding("note", "native path", text, "it is slower, and does the same")] if text else []
 
 
 def _probed(run: Run, name: str, probe: Sequence[str]) -> Finding:

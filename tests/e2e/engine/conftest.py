@@ -237,6 +237,20 @@ def engine(tmp_path_factory: pytest.TempPathFactory, test_ca: TestCa, acts: str)
         started = Engine.start(settings)
     with started as running:
         yield running
+        check_path(running.stats(), native=settings.native)
+
+
+NATIVE_NEEDS_NOT = frozenset(("tls", "hello", "distrust", "flaw", "http2", "nested", "client_certificate"))
+"""Reasons for which a client's connection may leave the native path. The others are of the engine: with one
+of them a test would pass that has not tried the native path."""
+
+
+def check_path(stats: dict[str, Any], *, native: bool) -> None:
+    """The tests of an engine took the path that its settings say (`FAULTWIRE_NATIVE`)."""
+    served = stats["native"] + stats["native_plain"] + stats["native_base_url"]
+    assert (stats["native_path"] == "transports") is native
+    assert set(stats["native_declined"]) <= NATIVE_NEEDS_NOT
+    assert bool(served or stats["native_declined"]) is (native and stats["exchanges"] > 0)
 
 
 @pytest.fixture

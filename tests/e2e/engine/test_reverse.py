@@ -1,7 +1,8 @@
-"""Base-URL mode: an agent without a proxy, on raw sockets."""
+"""Base-URL mode: an agent without a proxy, on raw sockets; on either path."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 from collections.abc import Iterator
@@ -33,15 +34,25 @@ class Caller:
         self._client.close()
 
 
+@pytest.fixture(params=["mitmproxy", "native"])
+def path(request: pytest.FixtureRequest) -> str:
+    """Which path such connections take."""
+    return str(request.param)
+
+
 @pytest.fixture
-def routed(settings: Any, upstream: Any, tls_upstream: Any) -> Iterator[Engine]:
+def routed(settings: Any, upstream: Any, tls_upstream: Any, path: str) -> Iterator[Engine]:
     """An engine with routes to both upstreams, which nothing else may reach."""
     routes = {
         "plain": f"http://127.0.0.1:{upstream.port}/base",
         "secure": f"https://localhost:{tls_upstream.port}",
     }
-    with Engine.start(settings.model_copy(update={"reverse": routes, "allow_hosts": ()})) as engine:
+    update = {"reverse": routes, "allow_hosts": (), "native": path == "native"}
+    with Engine.start(settings.model_copy(update=update)) as engine:
         yield engine
+        stats = engine.stats()
+        assert (stats["native_base_url"] > 0) is (path == "native"), "no test passes by falling back"
+        assert stats["native_declined"] == {}
 
 
 def test_what_is_asked_is_the_upstream_request(
@@ -66,11 +77,11 @@ def test_what_is_asked_is_the_upstream_request(
     assert session.token.encode() not in stored
 
 
-@pytest.mark.parametrize("path", ["/nowhere/v1/x", "/nowhere", "//evil.test/x", "/plain.evil/x"])
-def test_only_declared_routes_lead_anywhere(tools: Any, routed: Engine, upstream: Any, path: str) -> None:
+@pytest.mark.parametrize("asked", ["/nowhere/v1/x", "/nowhere", "//evil.test/x", "/plain.evil/x"])
+def test_only_declared_routes_lead_anywhere(tools: Any, routed: Engine, upstream: Any, asked: str) -> None:
     session = routed.open_session("s", tools.CALM, 1)
     with Caller(tools, routed, session) as caller:
-        status, _, body = caller.get(path)
+        status, _, body = caller.get(asked)
     assert (status, tools.error_of(body)["type"]) == (404, "faultwire_route")
     summary = routed.close_session("s")
     assert (summary.exchanges, summary.voids) == (0, ())
@@ -193,3 +204,93 @@ def test_the_implicit_session_has_a_token_too(tools: Any, routed: Engine, upstre
         client.get(f"/{routed.token}/plain/x")
         assert client.response()[0] == 200
     assert routed.close_session("implicit").exchanges == 1
+
+
+# ---------------------------------------------------------------- the same bytes on both paths
+
+
+def exchanged(tools: Any, engine: Engine, asked: bytes) -> tuple[bytes, tuple[Any, ...]]:
+    """All that a client gets for these bytes, its token and our port taken out, and what the session says."""
+    name = tools.fresh("bytes")
+    session = engine.open_session(name, tools.CALM, 1)
+    port, token = str(engine.port).encode(), session.token.encode()
+    with tools.Client(engine, f"127.0.0.1:{engine.port}", connect=False) as client:
+        client.send(asked.replace(b"TOKEN", token).replace(b"PORT", port))
+        got = client.rest()
+    summary = engine.close_session(name)
+    return got.replace(token, b"TOKEN").replace(port, b"PORT"), (summary.exchanges, summary.voids)
+
+
+ENDS = b"host: 127.0.0.1:PORT\r\nconnection: close\r\n\r\n"
+CARD = b'{"name": "a", "url": "http://127.0.0.1:%d/base/a2a", "skills": []}'
+CARDS = "/base/.well-known/agent-card.json"
+ASKED = {
+    "plain": b"GET /TOKEN/plain/x HTTP/1.1\r\n" + ENDS,
+    "two after each other": b"GET /TOKEN/plain/x HTTP/1.1\r\nhost: 127.0.0.1:PORT\r\n\r\n"
+    b"GET /TOKEN/plain/x HTTP/1.1\r\n" + ENDS,
+    "no host": b"GET /TOKEN/plain/x HTTP/1.0\r\n\r\n",
+    "another host": b"GET /x HTTP/1.1\r\nhost: 127.0.0.1:9\r\nconnection: close\r\n\r\n",
+    "a card in chunks": b"GET /TOKEN/plain/.well-known/agent-card.json HTTP/1.1\r\n" + ENDS,
+    "the head of a card": b"HEAD /TOKEN/plain/.well-known/agent-card.json HTTP/1.1\r\n" + ENDS,
+    "a card that is cut off": b"GET /TOKEN/plain/cut/.well-known/agent-card.json HTTP/1.1\r\n" + ENDS,
+    "no method": b"GET  /TOKEN HTTP/1.1\r\n" + ENDS,
+}
+
+
+@pytest.fixture
+def both(settings: Any, upstream: Any, tmp_path: Any) -> Iterator[dict[str, Engine]]:
+    """An engine on each path, with the same routes."""
+    card = CARD % upstream.port
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+    upstream.answer("/base/x", b"{}")
+
+    def give(asked: Any, connection: socket.socket) -> None:
+        connection.sendall(head)
+        if asked.method != "HEAD":
+            connection.sendall(b"%x\r\n%s\r\n0\r\n\r\n" % (len(card), card))
+
+    def cut(asked: Any, connection: socket.socket) -> None:
+        connection.sendall(head + b"%x\r\n%s" % (len(card), card[:20]))
+        connection.shutdown(socket.SHUT_RDWR)
+
+    upstream.handlers[CARDS] = give
+    upstream.handlers["/base/cut/.well-known/agent-card.json"] = cut
+    routes = {"plain": f"http://127.0.0.1:{upstream.port}/base"}
+    with contextlib.ExitStack() as stack:
+        found = {}
+        for name in ("mitmproxy", "native"):
+            folder = tmp_path / name
+            folder.mkdir()
+            changed = {"run_dir": folder, "tape": folder / "run.tape", "native": name == "native"}
+            settings_ = settings.model_copy(update={"reverse": routes, "allow_hosts": (), **changed})
+            found[name] = stack.enter_context(Engine.start(settings_))
+        yield found
+
+
+def test_every_answer_by_base_url_is_the_same_on_both_paths(
+    tools: Any, both: dict[str, Engine], upstream: Any
+) -> None:
+    for asked, data in ASKED.items():
+        found = {name: exchanged(tools, engine, data) for name, engine in both.items()}
+        assert found["native"] == found["mitmproxy"], asked
+        assert found["native"][0].startswith(b"HTTP/1."), asked
+    card = exchanged(tools, both["native"], ASKED["a card in chunks"])[0]
+    assert b"/TOKEN/plain/a2a" in card, "it was changed"
+    declined = both["native"].stats()["native_declined"]
+    assert (declined, both["mitmproxy"].stats()["native_base_url"]) == ({}, 0)
+
+
+def test_a_client_by_base_url_may_ask_for_a_url_and_a_tunnel_next(
+    tools: Any, both: dict[str, Engine], upstream: Any
+) -> None:
+    for engine in both.values():
+        session = engine.open_session(tools.fresh("mixed"), tools.CALM, 1)
+        auth = tools.basic(session)
+        with tools.Client(engine, f"127.0.0.1:{engine.port}", connect=False) as client:
+            client.get(f"/{session.token}/plain/x")
+            assert client.response()[0] == 200
+            client.get(f"http://127.0.0.1:{upstream.port}/base/x", extra=auth)
+            assert client.response()[0] == 200
+            place = b"127.0.0.1:9"
+            client.send(b"CONNECT %s HTTP/1.1\r\nhost: %s\r\n%s\r\n" % (place, place, auth))
+            assert client.until(b"\r\n\r\n").startswith(b"HTTP/1.1 200")

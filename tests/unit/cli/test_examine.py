@@ -12,6 +12,7 @@ from faultwire.cli import _examine
 from faultwire.cli._examine import PROBES, machine
 from faultwire.events import Bypass
 from faultwire.mitm.engine.client import SessionSummary
+from faultwire.mitm.native.ways import WAYS
 from faultwire.mitm.network import ca
 
 
@@ -133,8 +134,12 @@ def test_unwatched_processes_are_reported(tmp_path: Path) -> None:
     assert unread.text == "2 of its processes cannot be watched: they belong to another user"
 
 
-def test_a_native_path_that_reads_through_streams_is_named_and_no_other_is() -> None:
-    (found,) = _examine.native_path({"native": 3, "native_streams": 3})
-    assert (found.state, found.subject) == ("note", "native path")
-    assert "streams" in found.text
-    assert _examine.native_path({"native": 3, "native_streams": 0}) == []
+@pytest.mark.parametrize("way", ["streams", "mitmproxy", "handler"])
+def test_a_native_path_that_serves_in_a_slower_way_is_named(way: str) -> None:
+    (found,) = _examine.native_path({"native_path": way})
+    assert (found.state, found.subject, found.text) == ("note", "native path", WAYS[way])
+
+
+@pytest.mark.parametrize("way", ["transports", "off"])
+def test_one_that_serves_as_it_should_or_is_off_is_not(way: str) -> None:
+    assert _examine.native_path({"native_path": way}) == []

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from mitmproxy.proxy import commands, events
 from mitmproxy.proxy.layers import http as http_layer
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from mitmproxy.connection import Connection
     from mitmproxy.proxy.context import Context
 
+    from faultwire.mitm.compat.outgoing import ChangedAnswers
+
 
 class ResponsePieces(ResponseData):
     """Pieces of a body that leave together, each in a chunk of its own; none is empty."""
@@ -60,27 +62,16 @@ class WholeRequest(HttpEvent):
     trailers: bool
 
 
-class Outgoing(Protocol):
-    """Changes what one client is sent, behind the tape: links that must lead back to us."""
-
-    def head(self, response: http.Response) -> bool:
-        """Change a response's head in place; True where its body is wanted whole."""
-
-    def body(self, response: http.Response, body: bytes) -> bytes:
-        """What is sent in place of the body."""
-
-
 class BoundedHttp1Server(BodyReader, _http1.Http1Server):
     """mitmproxy's side towards an HTTP/1 client, with a limit on the head."""
 
     buf: HeadBuffer
     on_refusal: Callable[[], None] | None = None
     """Told of every head that is refused here, so that nobody else hears of it."""
-    outgoing: Callable[[], Outgoing | None] | None = None
-    """Who changes the response to the request at hand, if anybody does."""
+    changed: ChangedAnswers | None = None
+    """What becomes of answers that somebody changes."""
     _chunked = False
     _trailers: http.Headers | None = None
-    _held: tuple[Outgoing, ResponseHeaders, bytearray] | None = None
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -88,34 +79,13 @@ class BoundedHttp1Server(BodyReader, _http1.Http1Server):
 
     def send(self, event: HttpEvent) -> Any:
         """Write to the client; mitmproxy looks the framing up in the head for every chunk. Gives commands."""
-        if not isinstance(event, ResponseData):
-            changed = self.outgoing is not None or self._held is not None
-            return self._send_changed(event) if changed else self._write(event)
-        if self._held is not None:
-            self._held[2].extend(event.data)
-        elif data := event.data:  # an empty chunk would end the body
-            if self._chunked:
-                pieces = event.pieces if type(event) is ResponsePieces else (data,)
-                chunks: list[bytes] = []
-                for piece in pieces:
-                    chunks.append(b"%x\r\n%s\r\n" % (len(piece), piece))
-                data = b"".join(chunks)
-            return (commands.SendData(self.conn, data),)
-        return ()
-
-    def _send_changed(self, event: HttpEvent) -> Generator[commands.Command, Any, None]:
-        if isinstance(event, ResponseHeaders):
-            changes = self.outgoing() if self.outgoing is not None else None
-            if changes is not None:
-                event = ResponseHeaders(event.stream_id, event.response.copy(), event.end_stream)
-                if changes.head(event.response):
-                    self._held = (changes, event, bytearray())
-                    return
-        elif self._held is not None:
-            yield from self._let_go(whole=isinstance(event, ResponseEndOfMessage))
-        yield from self._write(event)
+        if self.changed is not None:
+            return chain.from_iterable(map(self._write, self.changed.events(event)))
+        return self._write(event)
 
     def _write(self, event: HttpEvent) -> Any:
+        if isinstance(event, ResponseData):
+            return self._write_data(event)
         if isinstance(event, ResponseHeaders):
             framing = convert.value_of(event.response.headers, b"transfer-encoding") or ""
             self._chunked = "chunked" in framing.lower()
@@ -127,22 +97,16 @@ class BoundedHttp1Server(BodyReader, _http1.Http1Server):
             return closing(super().send(event), trailers)
         return super().send(event)
 
-    def _let_go(self, *, whole: bool) -> Generator[commands.Command, Any, None]:
-        """Send what was held; a body that was cut off goes as it is."""
-        assert self._held is not None
-        (changes, head, data), self._held = self._held, None
-        body = bytes(data)
-        if whole:
-            body = changes.body(head.response, body)
-            head.response.headers.pop("transfer-encoding", None)
-            head.response.headers["content-length"] = str(len(body))
-        yield from self.send_held(head)
-        yield from self.send(ResponseData(head.stream_id, body))
-
-    def send_held(self, head: ResponseHeaders) -> Generator[commands.Command, Any, None]:
-        """Send a head that has been changed already."""
-        yield from super().send(head)
-        self._chunked = "chunked" in head.response.headers.get("transfer-encoding", "").lower()
+    def _write_data(self, event: ResponseData) -> Any:
+        if not (data := event.data):  # an empty chunk would end the body
+            return ()
+        if self._chunked:
+            pieces = event.pieces if type(event) is ResponsePieces else (data,)
+            chunks: list[bytes] = []
+            for piece in pieces:
+                chunks.append(b"%x\r\n%s\r\n" % (len(piece), piece))
+            data = b"".join(chunks)
+        return (commands.SendData(self.conn, data),)
 
     def read_headers(self, event: events.ConnectionEvent) -> Generator[commands.Command, Any, None]:
         """Read a request head once it is whole, and has no flaw."""

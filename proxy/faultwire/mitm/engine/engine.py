@@ -102,12 +102,6 @@ class Engine:
         self.proxyserver = Proxyserver()
         ours = FaultwireAddon(self.gateway)
         ours.http2 = self.settings.http2
-        if self.settings.native:
-            from faultwire.mitm.native.choice import native_path
-
-            ours.native = native = native_path(self.settings, self.gateway, bundle, clients)
-            if native is not None:
-                await native.prepare()
         self.master.addons.add(Core(), self.proxyserver, ours, compat.LeafCertificates(clients))
         options.update(
             connection_strategy="lazy",
@@ -119,6 +113,12 @@ class Engine:
         crash_log.quiet(self.gateway)
         mode = mode_specs.ProxyMode.parse("regular")
         self._fast = await compat.fast_handler_works(self.master, mode)
+        if self.settings.native:
+            from faultwire.mitm.native.choice import native_path
+
+            ours.native = native = native_path(self.settings, self.gateway, bundle, clients)
+            if native is not None:
+                await native.prepare(fast=self._fast)
         self._acceptor = Acceptor(self.gateway, self.master, self.proxyserver, mode, fast=self._fast)
 
     # ------------------------------------------------------------ connections

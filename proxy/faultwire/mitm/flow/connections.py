@@ -167,19 +167,23 @@ class Stats:
     crowded_out: int = 0
     """Connections over what one source may have."""
     voided: int = 0
+    native_path: str = "off"
+    """How connections are served natively, by the self-tests: one of `native.ways.WAYS`."""
     native: int = 0
     """Tunnels whose TLS and HTTP/1.1 are the core's."""
     native_plain: int = 0
     """Connections of clients that ask the proxy itself for `http` URLs, whose HTTP/1.1 is the core's."""
+    native_base_url: int = 0
+    """Connections of clients in base-URL mode whose HTTP/1.1 is the core's."""
     native_streams: int = 0
-    """Of both, the ones whose sockets are read through streams, as the self-test of the quick way failed."""
+    """Of all these, those whose sockets are read through streams: the self-test of the quick way failed."""
     native_declined: Counter[str] = field(default_factory=Counter)
     """Tunnels that stayed mitmproxy's although the native path is on, by reason."""
     native_openssl: int = 0
     """Connections to servers of such tunnels for which OpenSSL was asked after the core."""
     strangers: UnknownUsers = field(default_factory=UnknownUsers)
 
-    def counted(self) -> dict[str, int | dict[str, int]]:
+    def counted(self) -> dict[str, int | str | dict[str, int]]:
         """Every counter by its name."""
-        numbers = {name: value for name, value in vars(self).items() if isinstance(value, int)}
+        numbers = {name: value for name, value in vars(self).items() if isinstance(value, int | str)}
         return {**numbers, "native_declined": dict(self.native_declined)}

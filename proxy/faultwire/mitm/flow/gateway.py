@@ -174,8 +174,7 @@ class Gateway:
     def attend(self, server: BoundedHttp1Server, client: Client) -> None:
         """The HTTP/1 side towards a client is about to serve it."""
         server.on_refusal = functools.partial(self.malformed, client)
-        if self.reverse:
-            server.outgoing = functools.partial(self.reverse.rewriter, client.id)
+        server.changed = self.reverse.changed_answers(client.id)
 
     def turn_away(self, client: Client, host: str) -> None:
         """Traffic of nobody: it may have been meant for any session."""

@@ -9,6 +9,7 @@ know nothing of it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from mitmproxy import http
+
+    from faultwire.mitm.compat.outgoing import ChangedAnswers
 
 BODY_LIMIT = 1024 * 1024
 """Bytes of a body that may be held to turn its links."""
@@ -118,6 +121,14 @@ class ReverseProxy:
     def rewriter(self, client: str) -> ResponseRewriter | None:
         """Who changes the answer to a client's request at hand, if anybody does."""
         return self._rewriters.get(client)
+
+    def changed_answers(self, client: str) -> ChangedAnswers | None:
+        """What becomes of a client's answers, where routes are declared."""
+        if not self.routes:
+            return None
+        from faultwire.mitm.compat.outgoing import ChangedAnswers
+
+        return ChangedAnswers(partial(self.rewriter, client))
 
     def close(self, client: str) -> None:
         """That request is over."""

@@ -16,8 +16,9 @@ from mitmproxy import ctx
 from faultwire import _core
 from faultwire.mitm.compat import FastHandler, transports
 from faultwire.mitm.compat.leaves import KEPT, LeafCertificates
-from faultwire.mitm.native import lean
+from faultwire.mitm.native import lean, self_test
 from faultwire.mitm.native.layer import NativeLayer
+from faultwire.mitm.native.ways import WAYS
 
 if TYPE_CHECKING:
     from mitmproxy.proxy.context import Context
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-STREAMS = "this Python's transports cannot be taken over: the native path reads sockets through streams"
-
 HELLO_LIMIT = 64 * 1024
 """Bytes of a ClientHello that are waited for; a longer one is mitmproxy's."""
 
@@ -39,6 +38,7 @@ METHOD_LIMIT = 32
 """Bytes in which a client of the proxy has to show that it asks for an `http` URL."""
 
 _ABSOLUTE = re.compile(rb"[A-Z]{1,16} http://")
+_PATH = re.compile(rb"[A-Z]{1,16} /")
 _PERHAPS = re.compile(rb"[A-Z]{0,16}|[A-Z]{1,16} (?:h|ht|htt|http|http:|http:/)?")
 
 Hello = tuple[str | None, list[bytes], bool]
@@ -70,14 +70,26 @@ class NativePath:
         self._clients = clients
         self._bundle = bundle
         self._shown: dict[str, Any] = {}
-        self.lean = False
-        """Are sockets read without a task? Valid after `prepare`."""
+        self.way = "streams"
+        """One of `ways.WAYS`; known after `prepare`."""
 
-    async def prepare(self) -> None:
-        """Find out how sockets are read; where the quick way does not work, say so."""
-        self.lean = await lean.works()
-        if not self.lean:
-            logger.warning(STREAMS)
+    async def prepare(self, *, fast: bool = True) -> None:
+        """Find out how connections are served, and say so where it is not the quickest way. `fast`: does our
+        event handler work?"""
+        if not fast:
+            self.way = "handler"
+        elif not self_test.passes():
+            self.way = "mitmproxy"
+        else:
+            self.way = "transports" if await lean.works() else "streams"
+        self.gateway.stats.native_path = self.way
+        if WAYS[self.way]:
+            logger.warning(WAYS[self.way])
+
+    @property
+    def lean(self) -> bool:
+        """Are sockets read without a task?"""
+        return self.way == "transports"
 
     @cached_property
     def terms(self) -> _core.Terms:
@@ -107,9 +119,9 @@ class NativePath:
         return NativeLayer(context, self.gateway, tunnel, tls=tls, lean=self.lean)
 
     def choose_plain(self, context: Context, data: bytes) -> NativeLayer | Waits | None:
-        """The same for a client of the proxy itself, that asks for `http` URLs."""
-        start = _ABSOLUTE.match(data)
-        if start is None:
+        """The same for a client of the proxy itself, that asks for `http` URLs, or in base-URL mode."""
+        by_path = bool(self.gateway.reverse) and _PATH.match(data) is not None
+        if not by_path and _ABSOLUTE.match(data) is None:
             return "waits" if _PERHAPS.fullmatch(data) and len(data) < METHOD_LIMIT else None
         why = self._unfit_client(context)
         if why is None and self._clients is not None:
@@ -117,7 +129,8 @@ class NativePath:
         if why is not None:
             self.gateway.stats.native_declined[why] += 1
             return None
-        self.gateway.stats.native_plain += 1
+        self.gateway.stats.native_plain += not by_path
+        self.gateway.stats.native_base_url += by_path
         self.gateway.stats.native_streams += not self.lean
         tunnel = _core.Tunnel(self.terms, None)
         return NativeLayer(context, self.gateway, tunnel, tls=False, lean=self.lean)
@@ -156,14 +169,14 @@ class NativePath:
     def _unfit_client(self, context: Context) -> str | None:
         """The same of any connection of this client."""
         gateway, client = self.gateway, context.client
+        if self.way in ("mitmproxy", "handler"):
+            return "self_test"
         if type(transports.handler_of(client)) is not FastHandler:
             return "handler"
         if gateway.replays is not None:
             return "replay"
         if gateway.stock_hooks:
             return "hooks"
-        if gateway.reverse:
-            return "base_url"
         return "nested" if client.tls else None
 
     def _tunnel(self, context: Context, name: str | None, *, tls: bool) -> _core.Tunnel:

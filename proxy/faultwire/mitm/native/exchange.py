@@ -11,7 +11,6 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from mitmproxy import http
-from mitmproxy.net.http import http1
 from mitmproxy.proxy import commands, events
 from mitmproxy.proxy.context import Context
 from mitmproxy.proxy.layers.http import GetHttpConnection, SendHttp
@@ -34,9 +33,9 @@ from faultwire.mitm.compat.hooks import FaultwireResetHook, FaultwireWaitHook
 from faultwire.mitm.flow.driver import ExchangeDriver
 from faultwire.mitm.flow.stream_state import Commands, Ended, RequestPhase, ResponsePhase, StreamState
 from faultwire.mitm.flow.websocket import WebSocketLayer
-from faultwire.mitm.messages import convert
+from faultwire.mitm.native.reading import MALFORMED, place_by_itself, read_target
 from faultwire.mitm.native.roles import STREAM
-from faultwire.mitm.native.writing import MessageWriter, ends_connection, read_request
+from faultwire.mitm.native.writing import MessageWriter, ends_connection
 from faultwire.wire.framing import split as framing
 
 if TYPE_CHECKING:
@@ -60,34 +59,29 @@ class NativeExchange:
             self.state, finish=self._finish, killed=self._killed, upgrade=self._upgrade
         )
         self.socket: WebSocketLayer | None = None
-        self._to_client = MessageWriter()
+        self._to_client, self._changed = MessageWriter(), layer.changed
+        self._answer: http.Response | None = None
+        """The head that the client was sent last."""
         self._queue: deque[events.Event] = deque()
         self._running: Generator[commands.Command, Any, None] | None = None
         self._waits_for: commands.Command | None = None
         self._request_read = self._response_sent = self._over = False
 
     def begin(self, word: tuple[Any, ...]) -> str | None:
-        """A request head has been read; what is wrong with it, if it is no request for this tunnel."""
+        """A request head has been read; why it is refused, if it is no request for this connection."""
         _, method, target, version, fields, bodiless, written = word
         layer = self.layer
         if method == "CONNECT":
-            return "there is a tunnel already"
-        if target.startswith("/") or target == "*":
-            request = read_request(method, target, version, fields)
-        else:
-            try:
-                request = http1.read_request_head([written.partition(b"\r\n")[0]])
-            except ValueError:
-                return "its target cannot be read"
-            request.headers = convert.ReadFields(fields)
-            if request.scheme not in ("http", "https"):
-                return "its target has another scheme than `http` and `https`"
-        address = layer.target.address
-        if address is None:  # the proxy itself is asked
-            request.data.authority = b""
-        else:
-            request.data.host, request.data.port = address[:2]
-            request.data.scheme = b"https" if layer.tls else b"http"
+            return f"{MALFORMED}there is a tunnel already"
+        try:
+            request = read_target(method, target, version, fields, written)
+            if layer.target.address is None:
+                place_by_itself(request)
+            else:
+                request.data.host, request.data.port = layer.target.address[:2]
+                request.data.scheme = b"https" if layer.tls else b"http"
+        except ValueError as error:
+            return str(error)
         flow = self.state.flow = _flow(layer)
         flow.request, flow.live = request, True
         self.state.whole = layer.has_whole_request
@@ -207,10 +201,18 @@ class NativeExchange:
             self.layer.upstream.close()
 
     def _send_client(self, event: HttpEvent) -> None:
+        if self._changed is None:
+            self._write(event)
+            return
+        for changed in self._changed.events(event):
+            self._write(changed)
+
+    def _write(self, event: HttpEvent) -> None:
         layer, writer = self.layer, self._to_client
         if isinstance(event, ResponseData):
             data = writer.data(event.pieces if type(event) is compat.ResponsePieces else (event.data,))
         elif isinstance(event, ResponseHeaders):
+            self._answer = event.response
             data = writer.head(event.response)
         elif isinstance(event, ResponseTrailers):
             writer.trailers = event.trailers
@@ -231,11 +233,10 @@ class NativeExchange:
 
     def _next(self) -> None:
         """Once request and response are over: the next one, or the end of the connection."""
-        flow = self.state.flow
         if not (self._request_read and self._response_sent) or self._over or self.socket is not None:
             return
         self._over = True
-        if flow.response is not None and ends_connection(flow.request, flow.response):
+        if self._answer is not None and ends_connection(self.state.flow.request, self._answer):
             self.layer.close_client()
         else:
             self.layer.over()

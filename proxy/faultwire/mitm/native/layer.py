@@ -23,6 +23,7 @@ from faultwire.mitm.flow.failed_handshakes import host_of
 from faultwire.mitm.messages import error_responses
 from faultwire.mitm.native.exchange import NativeExchange
 from faultwire.mitm.native.lean import take_over
+from faultwire.mitm.native.reading import MALFORMED
 from faultwire.mitm.native.upstream import Upstream
 
 if TYPE_CHECKING:
@@ -42,14 +43,24 @@ class NativeLayer(Layer):
     """Between the handler of a client's connection, the tunnel in the core, and one exchange at a time."""
 
     def __init__(
-        self, context: Context, gateway: Gateway, tunnel: _core.Tunnel, *, tls: bool, lean: bool = False
+        self,
+        context: Context,
+        gateway: Gateway,
+        tunnel: _core.Tunnel,
+        *,
+        tls: bool,
+        lean: bool = False,
+        handler: Any = None,
     ) -> None:
         own = Context(context.client, context.options)
         own.server = context.server
         super().__init__(own)
         self.client, self.target = context.client, context.server
         self.gateway, self.tunnel, self.tls = gateway, tunnel, tls
-        self.handler: Any = transports.handler_of(context.client)
+        self.handler: Any = handler or transports.handler_of(context.client)
+        self.changed = gateway.reverse.changed_answers(context.client.id)
+        self._takes = ("http://", "/") if gateway.reverse else ("http://",)
+        """How targets begin that a client may ask the proxy itself for."""
         self.upstream = Upstream(self)
         self.exchange: NativeExchange | None = None
         self._words: deque[tuple[bool, tuple[Any, ...]]] = deque()
@@ -166,21 +177,20 @@ class NativeLayer(Layer):
             self._failed(word[1])
 
     def _begin(self, word: tuple[Any, ...]) -> None:
-        if self.target.address is None and not word[2].startswith("http://"):
+        if self.target.address is None and not word[2].startswith(self._takes):
             self._hand_back(word)
             return
         exchange = self.exchange = NativeExchange(self)
         why = exchange.begin(word)
         if why is not None:
             self.exchange = None
-            self._refuse(400, f"the request head is malformed: {why}", "faultwire_malformed")
+            self._refuse(400, why, "faultwire_malformed")
 
     def _hand_back(self, word: tuple[Any, ...]) -> None:
         """A client of the proxy that has asked for `http` URLs asks for something else: a CONNECT, say. From
         here on mitmproxy serves it, as if it had just connected."""
         if list(self._words) != [_END]:
-            why = "the request head is malformed: its target is no `http` URL"
-            self._refuse(400, why, "faultwire_malformed")
+            self._refuse(400, f"{MALFORMED}its target is no `http` URL", "faultwire_malformed")
             return
         self._words.clear()
         self.upstream.close()
@@ -223,7 +233,7 @@ class NativeLayer(Layer):
         elif kind == "large":
             self._refuse(431, "the request head is larger than 64 KiB", "faultwire_refused")
         else:
-            self._refuse(400, f"the request head is malformed: {text}", "faultwire_malformed")
+            self._refuse(400, f"{MALFORMED}{text}", "faultwire_malformed")
 
     def _refuse(self, status: int, message: str, kind: str) -> None:
         self.tunnel.send(refused(error_responses.Refusal(status, kind, message)), server=False)

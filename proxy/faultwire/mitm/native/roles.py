@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from mitmproxy.proxy.layers.http._base import HttpEvent
 
     from faultwire import _core
+    from faultwire.mitm.compat.outgoing import ChangedAnswers
     from faultwire.mitm.flow.gateway import Gateway
     from faultwire.mitm.flow.stream_state import StreamState
 
@@ -75,6 +76,7 @@ class ClientSide(Protocol):
     tunnel: _core.Tunnel
     tls: bool
     handler: Any
+    changed: ChangedAnswers | None
 
     @property
     def has_whole_request(self) -> bool:

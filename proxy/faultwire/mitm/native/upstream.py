@@ -22,8 +22,9 @@ from mitmproxy.proxy.layers.http._events import (
 from faultwire.mitm import compat
 from faultwire.mitm.flow import request_balance
 from faultwire.mitm.native.openssl import OpenSsl
+from faultwire.mitm.native.reading import read_response
 from faultwire.mitm.native.roles import STREAM
-from faultwire.mitm.native.writing import MessageWriter, ends_connection, read_response
+from faultwire.mitm.native.writing import MessageWriter, ends_connection
 from faultwire.wire.framing.split import SWITCHING
 
 if TYPE_CHECKING:

@@ -11,8 +11,6 @@ from mitmproxy.net.http import http1
 from faultwire.mitm.messages import convert
 
 if TYPE_CHECKING:
-    from faultwire.events import Headers
-
     Message = http.Request | http.Response
 
 
@@ -36,28 +34,6 @@ def _ends_by_closing(request: http.Request, response: http.Response) -> bool:
         return http1.expected_http_body_size(request, response) == -1
     except ValueError:
         return False
-
-
-def read_request(method: str, target: str, version: str, fields: Headers) -> http.Request:
-    """A request as the core read it; where it goes to is set by whoever knows."""
-    request = http.Request.__new__(http.Request)
-    request.data = http.RequestData(
-        host="", port=0, method=method.encode(), scheme=b"", authority=b"", path=target.encode("latin-1"),
-        http_version=version.encode(), headers=convert.ReadFields(fields), content=None, trailers=None,
-        timestamp_start=0.0, timestamp_end=None,
-    )  # fmt: skip
-    return request
-
-
-def read_response(status: int, version: str, reason: str, fields: Headers) -> http.Response:
-    """A response as the core read it; mitmproxy's own way to make one looks at each member once more."""
-    response = http.Response.__new__(http.Response)
-    response.data = http.ResponseData(
-        http_version=version.encode(), status_code=status, reason=reason.encode("latin-1"),
-        headers=convert.ReadFields(fields), content=None, trailers=None, timestamp_start=0.0,
-        timestamp_end=None,
-    )  # fmt: skip
-    return response
 
 
 def _as_read(message: Message) -> bytes | None:

@@ -19,8 +19,10 @@ from faultwire import _core
 from faultwire.mitm.compat import FastHandler
 from faultwire.mitm.compat.leaves import LeafCertificates
 from faultwire.mitm.flow.gateway import Gateway
-from faultwire.mitm.native import choice
+from faultwire.mitm.flow.reverse_proxy import ReverseProxy
+from faultwire.mitm.native import choice, lean, self_test
 from faultwire.mitm.native.layer import NativeLayer
+from faultwire.mitm.native.ways import WAYS
 from faultwire.mitm.network import ca
 
 
@@ -136,7 +138,6 @@ def test_what_only_mitmproxy_does_is_named(place: Place) -> None:
         setattr(gateway, name, value)
         assert unfit(place.context) == why
         setattr(gateway, name, before)
-    gateway.reverse._routes = {}
     place.client.tls = True
     assert unfit(place.context) == "nested"
     place.client.tls = False
@@ -174,22 +175,28 @@ def test_an_engine_has_a_native_path_where_its_settings_want_one(place: Place, o
     assert (choice.native_path(settings, place.gateway, "bundle.pem") is not None) is on
 
 
-def test_where_transports_cannot_be_taken_over_streams_are_read_and_it_is_said(
-    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("way", WAYS)
+def test_where_a_self_test_fails_the_next_slower_way_is_taken_and_said(
+    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, way: str
 ) -> None:
-    asyncio.run(place.path.prepare())
-    found = place.choose(hello())
-    assert (place.path.lean, found._lean, place.gateway.stats.native_streams) == (True, True, 0)
-    assert not caplog.records
-
-    async def fails() -> bool:
+    async def no() -> bool:
         return False
 
-    monkeypatch.setattr(choice.lean, "works", fails)
-    asyncio.run(place.path.prepare())
+    if way == "streams":
+        monkeypatch.setattr(lean, "works", no)
+    elif way == "mitmproxy":
+        monkeypatch.setattr(self_test, "passes", lambda: False)
+    asyncio.run(place.path.prepare(fast=way != "handler"))
     found = place.choose(hello())
-    assert (place.path.lean, found._lean, place.gateway.stats.native_streams) == (False, False, 1)
-    assert [record.getMessage() for record in caplog.records] == [choice.STREAMS]
+    stats = place.gateway.stats
+    assert (place.path.way, stats.counted()["native_path"]) == (way, way)
+    assert [record.getMessage() for record in caplog.records] == [WAYS[way]] * (way != "transports")
+    served = way in ("transports", "streams")
+    assert (stats.native, stats.native_streams) == (int(served), int(way == "streams"))
+    assert dict(stats.native_declined) == ({} if served else {"self_test": 1})
+    assert found._lean is (way == "transports") if served else found is None
+    place.context.server = Server(address=None)
+    assert (place.path.choose_plain(place.context, URL) is not None) is served
 
 
 URL = b"GET http://api.example.com/ HTTP/1.1\r\n"
@@ -199,6 +206,19 @@ def test_a_client_that_asks_the_proxy_for_a_url_is_served_natively(place: Place)
     place.context.server = Server(address=None)
     assert isinstance(place.path.choose_plain(place.context, URL), NativeLayer)
     assert (place.gateway.stats.native, place.gateway.stats.native_plain) == (0, 1)
+
+
+@pytest.mark.parametrize("routes", [{}, {"r": "https://api.example.com"}])
+def test_one_that_asks_by_path_is_in_base_url_mode_where_routes_are_declared(
+    place: Place, routes: dict[str, str]
+) -> None:
+    place.context.server = Server(address=None)
+    place.gateway.reverse = ReverseProxy(routes)
+    found = place.path.choose_plain(place.context, b"POST /token/r/x HTTP/1.1\r\n")
+    assert isinstance(found, NativeLayer) is bool(routes)
+    stats = place.gateway.stats
+    assert (stats.native_plain, stats.native_base_url) == (0, int(bool(routes)))
+    assert stats.native_declined.total() == 0
 
 
 OTHERS = (

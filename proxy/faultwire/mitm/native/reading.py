@@ -1,0 +1,67 @@
+"""Heads as the core read them, made mitmproxy's messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mitmproxy import http
+from mitmproxy.net.http import http1, url
+
+from faultwire.mitm.messages import convert
+
+if TYPE_CHECKING:
+    from faultwire.events import Headers
+
+MALFORMED = "the request head is malformed: "
+NO_HOST = "HTTP request has no host header, destination unknown."
+"""What mitmproxy says of it."""
+
+
+def read_target(method: str, target: str, version: str, fields: Headers, written: bytes) -> http.Request:
+    """A request, whatever the form of its target. Raises ValueError with what it is refused for."""
+    if target.startswith("/") or target == "*":
+        return read_request(method, target, version, fields)
+    try:
+        request = http1.read_request_head([written.partition(b"\r\n")[0]])
+    except ValueError:
+        raise ValueError(f"{MALFORMED}its target cannot be read") from None
+    request.headers = convert.ReadFields(fields)
+    if request.scheme not in ("http", "https"):
+        raise ValueError(f"{MALFORMED}its target has another scheme than `http` and `https`")
+    return request
+
+
+def place_by_itself(request: http.Request) -> None:
+    """Where a request to the proxy itself goes is said in its target, or in its `host` (base-URL mode).
+    Raises ValueError where neither says it."""
+    data = request.data
+    data.authority = b""
+    if data.host:
+        return
+    try:
+        host, port = url.parse_authority(request.host_header or "", check=True)
+    except ValueError:
+        raise ValueError(NO_HOST) from None
+    data.host, data.port, data.scheme = host, port or 80, b"http"
+
+
+def read_request(method: str, target: str, version: str, fields: Headers) -> http.Request:
+    """A request as the core read it; where it goes to is set by whoever knows."""
+    request = http.Request.__new__(http.Request)
+    request.data = http.RequestData(
+        host="", port=0, method=method.encode(), scheme=b"", authority=b"", path=target.encode("latin-1"),
+        http_version=version.encode(), headers=convert.ReadFields(fields), content=None, trailers=None,
+        timestamp_start=0.0, timestamp_end=None,
+    )  # fmt: skip
+    return request
+
+
+def read_response(status: int, version: str, reason: str, fields: Headers) -> http.Response:
+    """A response as the core read it; mitmproxy's own way to make one looks at each member once more."""
+    response = http.Response.__new__(http.Response)
+    response.data = http.ResponseData(
+        http_version=version.encode(), status_code=status, reason=reason.encode("latin-1"),
+        headers=convert.ReadFields(fields), content=None, trailers=None, timestamp_start=0.0,
+        timestamp_end=None,
+    )  # fmt: skip
+    return response
