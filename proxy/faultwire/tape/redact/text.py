@@ -180,8 +180,6 @@ def _in_strings(text: str, depth: int, known: Known) -> Iterator[Edit]:
     """Inside JSON strings that hold escapes: most of all JSON within JSON."""
     at = 0
     for place in _WRAPPED.starts(text):
-        if place < at:
-            continue
         # The string around it begins after the last line break: JSON strings hold none.
         at = max(at, text.rfind("\n", at, place) + 1)
         while at <= place:
