@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 from tests.mutation import core, outcome, python
 from tests.mutation.outcome import Equivalent, Mutant, judge
-from tests.mutation.rooms import CORE, PYTHON
+from tests.mutation.rooms import CORE, PYTHON, PythonRoom
 
 ROOT = Path(__file__).parents[2]
 KILLED = [Mutant("a.rs", f"line {n}", "replace < with <=", "killed") for n in range(40)]
@@ -128,6 +129,37 @@ def test_every_file_of_redaction_and_of_evidence_is_in_a_room() -> None:
     for folder in ("tape/redact", "tape/evidence", "faults/attack", "contract"):
         files = {path for path in (below / "faultwire" / folder).glob("*.py") if path.name != "__init__.py"}
         assert files <= mutated, folder
+
+
+TIMED = re.compile(r"\b(?:process_time|thread_time|perf_counter|getrusage|time\.time|monotonic)\b")
+"""What reads a clock, of the wall or of the CPU. A test that compares what it read with a limit fails now and
+then on a machine with other work, and what nothing noticed would count as noticed."""
+
+
+def judging(room: PythonRoom) -> set[Path]:
+    """The files of tests that run against a room's mutants."""
+    files: set[Path] = set()
+    for path in map(ROOT.joinpath, room.tests):
+        files |= {path} if path.is_file() else set(path.rglob("*.py"))
+    return {path for path in files if str(path.relative_to(ROOT)) not in room.ignored}
+
+
+@pytest.mark.parametrize("room", PYTHON, ids=lambda room: room.name)
+def test_no_test_that_reads_a_clock_judges_mutants(room: PythonRoom) -> None:
+    assert [path.name for path in judging(room) if TIMED.search(path.read_text())] == []
+
+
+def test_one_that_does_would_be_seen() -> None:
+    """The two that the rooms leave out are files that a room would have."""
+    for name, left_out in (
+        ("ledger", "read/test_reader.py"),
+        ("redaction names", "redact/test_text_cost.py"),
+    ):
+        (room,) = (room for room in PYTHON if room.name == name)
+        with_it = judging(replace(room, ignored=()))
+        assert [path for path in with_it - judging(room) if TIMED.search(path.read_text())] == [
+            ROOT / "tests/unit/tape" / left_out
+        ]
 
 
 def test_functions_without_their_decorator_do_the_same() -> None:

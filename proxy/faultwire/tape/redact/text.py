@@ -71,7 +71,9 @@ _MEMBER = re.compile(
 )
 STRING = re.compile(r"\"([^\"\\\n]*(?:\\.[^\"\\\n]*)*)\"?")
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|(.))|[^\\]+|\\", re.DOTALL)
-PERCENT_RUN = re.compile(r"(?:%[0-9A-Fa-f]{2}|[A-Za-z0-9_.~+/:-])+")
+# With what encoders leave as it is: `encodeURIComponent` !*'(), `encodeURI` ;,/:@$ besides, and Go's
+# `PathEscape` :@$. A value ends where its run ends, so what is left out here would stay of a password.
+PERCENT_RUN = re.compile(r"(?:%[0-9A-Fa-f]{2}|[A-Za-z0-9_.~+/:@!*'()$,;-])+")
 _BASE64_RUN = re.compile(r"[A-Za-z0-9+/_-]+")
 _STANDARD = str.maketrans("-_", "+/")
 """The URL alphabet of Base64 to the standard one."""
@@ -178,8 +180,6 @@ def _in_strings(text: str, depth: int, known: Known) -> Iterator[Edit]:
     """Inside JSON strings that hold escapes: most of all JSON within JSON."""
     at = 0
     for place in _WRAPPED.starts(text):
-        if place < at:
-            continue
         # The string around it begins after the last line break: JSON strings hold none.
         at = max(at, text.rfind("\n", at, place) + 1)
         while at <= place:
@@ -278,7 +278,7 @@ def _runs(text: str, places: Iterable[int], run: re.Pattern[str]) -> Iterator[tu
         if place < at:
             continue
         floor = max(at, place - LONGEST)
-        start = max(floor, *(text.rfind(mark, floor, place) + 1 for mark in "\"'\n ,;:?&="))
+        start = max(floor, *(text.rfind(mark, floor, place) + 1 for mark in '"\n ?&='))  # in no run
         for found in run.finditer(text, start, place + LONGEST):
             if found.end() > place:
                 at = found.end()

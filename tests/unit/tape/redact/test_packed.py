@@ -70,6 +70,31 @@ def test_a_compressed_stream_goes_up_to_its_end(pack: object) -> None:
     assert open_end.end == 7 + len(inner) - 3
 
 
+def stored(data: bytes) -> bytes:
+    """A gzip stream in which the data stand as they are."""
+    return gzip.compress(data, 0, mtime=0)
+
+
+def test_a_stream_within_one_that_goes_is_none_of_its_own() -> None:
+    inner = gzip.compress(WORD.encode(), mtime=0)
+    outer = stored(b"a" + inner + b"b")
+    for asked in (holds, lambda one: True):
+        (edit,) = compressed_edits(latin(outer + b" plain"), asked)
+        assert (edit.start, edit.end) == (0, len(outer))
+
+
+def test_one_that_is_cut_short_within_it_takes_nothing_behind_it_along() -> None:
+    outer = stored(gzip.compress(WORD.encode() * 9, mtime=0)[:-9])
+    (edit,) = compressed_edits(latin(outer + b" plain"), holds)
+    assert (edit.start, edit.end) == (0, len(outer))
+
+
+def test_where_a_stream_is_announced_and_none_begins_nothing_goes() -> None:
+    text = "\x1f\x8b\x08 is how one begins"
+    assert is_packed(text)
+    assert list(compressed_edits(text, lambda one: True)) == []
+
+
 def test_noise_is_not_packed() -> None:
     assert not is_packed("chatcmpl-9xKzWmPqRs internationalization_of_responsibilities 333333333333333333")
     assert not is_packed(base64.b64encode(b"\x89PNG\r\n\x1a\n" + os.urandom(64)).decode())

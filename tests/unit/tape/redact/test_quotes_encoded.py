@@ -162,3 +162,23 @@ def test_percent_encoding_is_undone_as_often_as_it_was_done(encode: Callable[[st
     assert found.endswith(encode('"}'))
     other = f"data={encode(SECRETS[0].replace('password', 'passage'))}"
     assert stored(other, FORM) == other
+
+
+LEFT = {"encodeURIComponent": "!*'()", "encodeURI": ";,/:@$!*'()", "PathEscape": "$+:@"}
+"""What encoders leave as it is, besides letters, digits and -_.~ (& = ? # are borders for every reader)."""
+
+
+@pytest.mark.parametrize("left", LEFT.values(), ids=LEFT)
+@pytest.mark.parametrize("word", ["hunter2-secret", "hu!nter*2(s)$,;cret", "it's:a@secret/"])
+def test_of_a_password_that_is_encoded_nothing_is_left_whatever_stands_in_it(word: str, left: str) -> None:
+    text = "a=1&data=" + quote(json.dumps({"user": "me", "password": word}), safe=left) + "&b=2"
+    assert [text[edit.start : edit.end] for edit in edits(text)] == [quote(word, safe=left)]
+    assert edits(text.replace("password", "passage")) == []
+
+
+@pytest.mark.parametrize("left", LEFT.values(), ids=LEFT)
+@pytest.mark.parametrize("word", ["me:hunter2", "me:hu!nter*2(s)$,;"])
+def test_so_it_is_with_the_user_of_a_url_within_a_url(word: str, left: str) -> None:
+    text = "GET /fetch/" + quote(f"https://{word}@h.example/a", safe=left.replace("/", "")) + "/b"
+    assert [text[edit.start : edit.end] for edit in edits(text)] == [quote(word, safe=left.replace("/", ""))]
+    assert edits(text.replace("@", "").replace("%40", "")) == []
