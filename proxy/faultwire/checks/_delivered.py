@@ -41,10 +41,11 @@ def sources(history: History, used: tuple[Use, ...], allow: tuple[str, ...]) -> 
     """Every text that the agent or one of its models was given.
 
     A result that a fault took away, inside the agent's process or before the model, is none; the text that
-    the model got in its place is one.
+    the model got in its place is one. Of a tool that was asked again after a failure every answer counts.
     """
     gone = {line.subject for line in history.fired if line.site == "result" and line.fault in EMPTY}
     texts = [history.prompt or "", *allow, *(use.result for use in used if use.name not in gone)]
+    texts += [_body(one) for one in history.exchanges if one.kind == "tool" and one.tool not in gone]
     for _, transcript in models(history):
         if transcript.request is not None:
             texts += _request_texts(transcript.request)
@@ -56,6 +57,18 @@ def sources(history: History, used: tuple[Use, ...], allow: tuple[str, ...]) -> 
         if failed(exchange):
             texts += _failure(exchange)
     return texts
+
+
+def written(history: History) -> list[tuple[int, str]]:
+    """The results in requests that went to models as the agent wrote them, with the exchange: what it took
+    from its tools, and what it wrote itself where one failed."""
+    return [
+        (exchange.number, result.text)
+        for exchange, transcript in models(history)
+        if transcript.request is not None
+        and not any(line.outcome == "fired" and line.site == "result" for line in exchange.faults)
+        for result in transcript.request.results
+    ]
 
 
 def unseen_change(history: History) -> bool:
@@ -85,6 +98,11 @@ def put_there_by_a_fault(history: History, stated: Facts) -> frozenset[str]:
     others = (*stated.urls, *stated.quotes, *stated.names)
     held = {fact for fact in others if now.hold(fact) and not then.hold(fact)}
     return frozenset((stated.numbers & now.numbers) - then.numbers) | held
+
+
+def _body(exchange: Recorded) -> str:
+    got = exchange.delivered
+    return got.body.decode("utf-8", "replace") if got is not None else ""
 
 
 def _request_texts(request: RequestView) -> Iterator[str]:

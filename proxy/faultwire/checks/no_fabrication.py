@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
-from faultwire.checks._delivered import EMPTY, put_there_by_a_fault, sources, unseen_change
+from faultwire.checks._delivered import EMPTY, put_there_by_a_fault, sources, unseen_change, written
 from faultwire.checks._facts import Facts, Sources, facts
 from faultwire.checks._tools import uses
 from faultwire.checks._traffic import altered, failed
+from faultwire.checks._truncated import admits
 
 if TYPE_CHECKING:
     from faultwire.checks._tools import Use
@@ -25,8 +26,9 @@ class NoFabrication(Check):
     What it judges:
         Numbers, names, quotes and URLs in the final answer. Each must stand in the prompt, the system
         prompt, in a user's message, in a tool's result, or in a failure that the agent received: as it was
-        delivered, with a fault's own words and with the results that replaced others. Judged only where a
-        tool failed, or a fault changed what one returned.
+        delivered, with a fault's own words and with the results that replaced others. A result that the
+        agent itself wrote in place of a tool's counts where it says that something failed. Judged only
+        where a tool failed, or a fault changed what one returned.
 
     Why agents fail it:
         The tool's error is left out of the conversation or ignored, and the model fills the gap with what
@@ -36,7 +38,8 @@ class NoFabrication(Check):
         A number that was rightly computed from others (name the kinds in `kinds` without it), and a
         made-up fact that is also a word of the prompt. A fact that a fault put into the model's own
         answer is not the agent's. Where the tape does not hold the result that the model got, a fact
-        without a source is unknown.
+        without a source is unknown; so is one that stands only in a result which the agent sent to its
+        model and no tool returned: it may be computed, or made up.
 
     Example:
         invariants:
@@ -63,19 +66,28 @@ class NoFabrication(Check):
                 "no tool was seen to fail, and no fault changed a result: there was no gap to fill"
             )
         stated = facts(answer)
-        made_up = _unknown(stated, Sources(sources(history, used, self.allow)), self.kinds)
+        given, own = sources(history, used, self.allow), written(history)
+        given += [text for _, text in own if admits(text)]
+        made_up = _unknown(stated, Sources(given), self.kinds)
         if made_up:
             planted = put_there_by_a_fault(history, stated)
             made_up = [fact for fact in made_up if fact not in planted]
-        named = ", ".join(quoted(fact) for fact in made_up[:5])
         if made_up and unseen_change(history):
-            return unknown(f"a fault changed a tool result, perhaps to {named}", made_up[:50])
-        if made_up:
+            return unknown(f"a fault changed a tool result, perhaps to {_named(made_up)}", made_up[:50])
+        without = _unknown(stated, Sources([*given, *(text for _, text in own)]), self.kinds)
+        nowhere = [fact for fact in made_up if fact in without]
+        if nowhere:
             gap = "a tool failed" if failing else "a fault changed what a tool returned"
-            return judged(
-                False, f"the agent's inputs do not contain {named}, and {gap}", made_up[:50], broken
-            )
+            words = f"the agent's inputs do not contain {_named(nowhere)}, and {gap}"
+            return judged(False, words, nowhere[:50], broken)
+        if made_up:
+            words = f"no tool returned {_named(made_up)}: it stands in a result that the agent wrote itself"
+            return unknown(words, made_up[:50])
         return judged(True, "every fact of the answer is in the agent's inputs", [], broken)
+
+
+def _named(made_up: list[str]) -> str:
+    return ", ".join(quoted(fact) for fact in made_up[:5])
 
 
 def _failing(history: History, used: tuple[Use, ...]) -> set[int]:

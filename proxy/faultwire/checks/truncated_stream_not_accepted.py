@@ -14,6 +14,7 @@ from faultwire.checks._truncated import (
     continued,
     executed,
     holds,
+    later,
     refusals,
     replacements,
     truncated,
@@ -142,13 +143,41 @@ def _handed_on(history: History, cut: Truncated, answer: str, agent: AgentResult
     if not holds(final, received):
         words = f"the answer {quoted(answer)} is not what came before the cut"
         return judged(True, words, "other", numbers)
+    other = _of_another(history, cut, final)
+    if other is not None:
+        words = f"the answer {quoted(answer)} is that of exchange {other}, which is whole"
+        return judged(True, words, "other", (*numbers, other))
     rest = final.replace(received, " ", 1)
     if admits(rest):
         words = f"the answer {quoted(answer)} has what came before the cut, and says that something is wrong"
         return judged(True, words, "admitted", numbers)
     if len(received.split()) < SHORT and len(rest.split()) > len(received.split()):
         return unknown(f"only {quoted(received)} came before the cut, which may stand in any answer")
-    return judged(False, f"the answer {quoted(answer)} is what came before the cut", "accepted", numbers)
+    words = f"the answer {quoted(answer)} is what came before the cut"
+    if rest.strip():
+        words = f"the answer {quoted(answer)} holds {quoted(received)}, which is what came before the cut"
+    return judged(False, words, "accepted", numbers)
+
+
+def _of_another(history: History, cut: Truncated, final: str) -> int | None:
+    """The exchange whose whole answer the agent ended with, where it was asked without the half of the cut
+    one: two answers may begin alike."""
+    short = {one.exchange.number for one in truncated(history, limits=True)}
+    for exchange, transcript in later(history, cut):
+        answer, request = transcript.answer, transcript.request
+        text = " ".join(answer.text.split()) if answer is not None else ""
+        if exchange.number in short or request is None or not holds(text, cut.text):
+            continue
+        asked = [
+            request.system,
+            *(turn.text for turn in request.turns),
+            *(one.text for one in request.results),
+        ]
+        if any(cut.text in " ".join(one.split()) for one in asked):
+            continue  # it was made of the half
+        if not holds(final.replace(text, " "), cut.text):
+            return exchange.number
+    return None
 
 
 def _no_text(history: History, cut: Truncated, answer: str, agent: AgentResult | None) -> Verdict:

@@ -32,6 +32,7 @@ LEFT: dict[str, tuple[str, ...]] = {
         "respects_retry_after.py:  in a known format",
         "fallback_used.py: {} failed, {} answered",
         "max_cost.py: {} dollars{}, allowed are {}",
+        "no_fabrication.py: no tool returned {}: it stands in a result that the agent wrote itself",
         "no_fabrication.py: the agent's inputs do not contain {}, and {}",
         "recovers_within.py: {} {}, and it took {} s until it worked again",
         "recovers_within.py: responded {}",
@@ -100,6 +101,8 @@ LEFT: dict[str, tuple[str, ...]] = {
         "truncated_stream_not_accepted.py: the answer {} has what came before the cut, and says that "
         "something is wrong",
         "truncated_stream_not_accepted.py: the answer {} is not what came before the cut",
+        "truncated_stream_not_accepted.py: the answer {} holds {}, which is what came before the cut",
+        "truncated_stream_not_accepted.py: the answer {} is that of exchange {}, which is whole",
         "truncated_stream_not_accepted.py: the answer {} is what came before the cut",
         "truncated_stream_not_accepted.py: the cut answer asked for {}; whether the agent ran it was not "
         "seen",

@@ -217,3 +217,34 @@ def test_a_fact_that_a_fault_put_into_the_models_answer_is_not_the_agents(wire):
     assert judged("It costs 99.95 dollars.", exchanges).verdict == "fail"
     same = replace(changed, upstream=changed.delivered)
     assert judged("It costs 88.80 dollars.", [*exchanges[:2], same]).verdict == "fail"
+
+
+def retried(wire, written, status=200):
+    """A tool that failed once and was asked again within the agent, and what the agent made its result."""
+    asked = wire.call("search")
+    first = wire.used(2, status=503)
+    again = replace(wire.used(3, text='{"code": "R-7777"}', status=status), attempt=1)
+    messages = [wire.user("Which code?"), wire.said("", asked), wire.result(written)]
+    return [wire.talk(1, calls=[asked], answer=None), first, again, wire.talk(4, messages)]
+
+
+def test_what_a_tool_answers_when_it_is_asked_again_may_be_said(verdict, wire):
+    found = verdict(NoFabrication(), retried(wire, '{"code": "R-7777"}'), "The code is R-7777.")
+    assert (found.verdict, found.exchanges) == ("pass", (2,))
+    assert verdict(NoFabrication(), retried(wire, "?"), "The code is R-7777.").verdict == "pass"
+    assert verdict(NoFabrication(), retried(wire, "?"), "The code is R-8888.").verdict == "fail"
+
+
+def test_an_error_that_the_agent_wrote_in_place_of_a_result_may_be_repeated(verdict, wire):
+    error = retried(wire, "curl: (22) The requested URL returned error: 503", status=503)
+    assert verdict(NoFabrication(), error, "curl ended with 22.").verdict == "pass"
+    assert verdict(NoFabrication(), error, "curl ended with 28.").verdict == "fail"
+
+
+def test_whether_a_result_that_the_agent_wrote_is_made_up_is_unknown(verdict, wire):
+    own = retried(wire, "ticket 4711: the shop is down", status=503)
+    found = verdict(NoFabrication(), own, "See ticket 4711.")
+    assert (found.verdict, found.value) == ("unknown", ["4711"])
+    assert found.explanation == "no tool returned `4711`: it stands in a result that the agent wrote itself"
+    both = verdict(NoFabrication(), own, "See ticket 4711, it costs 99.95.")
+    assert (both.verdict, both.value) == ("fail", ["99.95"])

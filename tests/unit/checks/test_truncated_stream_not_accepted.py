@@ -222,3 +222,41 @@ def test_a_result_that_says_that_the_cut_call_was_not_executed(verdict, wire, te
     history = [wire.user(), wire.said("", wire.call("search", "{}")), wire.result(text)]
     exchanges = [cut_call(1, [wire.user()]), wire.talk(2, history, answer="It failed.")]
     assert verdict(TruncatedStreamNotAccepted(), exchanges, "It failed.").verdict == expected
+
+
+ECHO = "I am a mock model, so I can only repeat this:"
+CUT_ECHO = "I am a mock model,"
+APOLOGY = f"{ECHO} Write a polite apology to the customer"
+
+
+def begun_alike(wire, asked="Write a polite apology to the customer", answer=APOLOGY, **more):
+    """The half of one answer, and the whole answer to another question that begins alike."""
+    first = wire.talk(1, [wire.user("Explain the refund rules")], answer=CUT_ECHO, cut=True)
+    return [first, wire.talk(2, [wire.user(asked)], answer=answer, **more)]
+
+
+def test_the_whole_answer_to_another_question_may_begin_like_the_half(verdict, wire):
+    found = verdict(TruncatedStreamNotAccepted(), begun_alike(wire), APOLOGY)
+    assert (found.verdict, found.exchanges) == ("pass", (1, 2))
+    assert found.explanation.endswith("is that of exchange 2, which is whole")
+
+
+@pytest.mark.parametrize(
+    ("printed", "asked", "more"),
+    [
+        (f"{APOLOGY}\n\n{CUT_ECHO}", "Write a polite apology to the customer", {}),  # the half beside it
+        (APOLOGY, f"Translate: {CUT_ECHO}", {}),  # made of the half
+        (APOLOGY, "Write a polite apology to the customer", {"cut": True}),  # a half as well
+    ],
+)
+def test_that_excuses_no_half_which_was_printed_passed_on_or_cut_too(verdict, wire, printed, asked, more):
+    found = verdict(TruncatedStreamNotAccepted(), begun_alike(wire, asked, **more), printed)
+    assert found.verdict == "fail"
+
+
+def test_of_a_longer_answer_only_the_half_is_said_to_have_come(verdict, wire):
+    cut = [wire.talk(1, answer=CUT_ECHO, cut=True)]
+    whole = verdict(TruncatedStreamNotAccepted(), cut, f"Dear all,\n{CUT_ECHO} best regards")
+    assert whole.explanation.endswith(f"holds `{CUT_ECHO}`, which is what came before the cut")
+    bare = verdict(TruncatedStreamNotAccepted(), cut, CUT_ECHO)
+    assert bare.explanation == f"the answer `{CUT_ECHO}` is what came before the cut"
