@@ -51,6 +51,7 @@ PATTERNS = Patterns(
         MISSING: r"(?!)",
         "call {}": r"  call \d+: .+",
         "a call is missing": r"  a call is missing: .+",
+        "  miss ({}){}: {}: {}": r"  miss \([\w ]+\)( ×\d+)?: \S+ \S+: .+",
         "  {} sent upstream because of --on-miss `{}`{}": r"  \d+ sent upstream because of --on-miss `\w+`.*",
         "answer differs": r"  not exact: 1 answer differs from .+",
         "answers differ": r"  not exact: \d+ answers differ from .+",

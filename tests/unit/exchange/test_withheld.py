@@ -65,7 +65,7 @@ class Seen:
 
 
 @pytest.mark.parametrize("kind", BUILTIN, ids=lambda kind: kind.name)
-def test_a_fault_fires_on_a_request_that_is_not_sent_only_where_it_was_met(kind: Any) -> None:
+def test_a_fault_fires_on_a_request_that_is_not_sent_only_where_the_agent_sees_it(kind: Any) -> None:
     seen = Seen(context(example(kind)), withheld=True)
     met = bool(seen.actions) or seen.answer is not None
     if "fired" in seen.outcomes:

@@ -165,8 +165,8 @@ class Gateway:
             return None
         request = recorded.pipeline.exchange.request
         refusal = self.routes.refusal(request.host, request.port, self.guard)
-        waits = refusal is not None and refusal.after_faults and not live
-        if refusal is not None and not (waits and recorded.pipeline.withhold(refusal.message)):
+        why = refusal.unsent if refusal is not None and not live else None
+        if refusal is not None and not (why and recorded.pipeline.withhold(why)):
             self.stats.refused += 1
             raise refusal
         return refusal

@@ -46,7 +46,7 @@ class Routes:
         why = remote or guard.check_literal(host, port)
         if why is None:
             return None
-        return error_responses.not_mocked(why) if remote else error_responses.not_allowed(why)
+        return error_responses.not_mocked(host, why) if remote else error_responses.not_allowed(why)
 
     def proxy(self, host: str, port: int, *, tls: bool) -> UpstreamProxy | None:
         """The user's proxy that a connection goes through, if one does."""

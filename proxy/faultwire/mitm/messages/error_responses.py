@@ -28,8 +28,9 @@ REASONS = {
 
 
 class Refusal(Exception):
-    """An exchange is not let through; `void` where that means that the run proves nothing. `after_faults`:
-    only sending it is refused, so that a fault which needs no server may act before."""
+    """An exchange is not let through; `void` where that means that the run proves nothing. `unsent`: only
+    sending it is refused, so that a fault which needs no server may act before; the ledger's reason of those
+    that cannot."""
 
     def __init__(
         self,
@@ -39,7 +40,7 @@ class Refusal(Exception):
         *,
         headers: Headers = (),
         void: str | None = None,
-        after_faults: bool = False,
+        unsent: str | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -47,7 +48,7 @@ class Refusal(Exception):
         self.message = message
         self.headers = headers
         self.void = void
-        self.after_faults = after_faults
+        self.unsent = unsent
 
     def response(self) -> Response:
         """The answer that the agent gets; the connection is closed after it."""
@@ -111,9 +112,10 @@ def not_covered(host: str, hosts: Iterable[str]) -> Refusal:
     )
 
 
-def not_mocked(why: str) -> Refusal:
+def not_mocked(host: str, why: str) -> Refusal:
     """A host that the mock does not answer for, where no other server may be called."""
-    return Refusal(501, "faultwire_mock", why, headers=_NO_RETRY, after_faults=True)
+    unsent = f"the mock does not answer for `{host}`"
+    return Refusal(501, "faultwire_mock", why, headers=_NO_RETRY, unsent=unsent)
 
 
 def upstream_failed(why: str) -> Refusal:

@@ -106,7 +106,7 @@ def test_behind_a_mock_a_fault_that_may_act_is_asked_before_a_host_is_refused(st
     refusal = made.admit(waits)
     assert refusal is not None
     assert (refusal.status, made.stats.refused) == (501, 0), "it is counted where it is given"
-    assert waits.pipeline.state.withheld == refusal.message
+    assert waits.pipeline.state.withheld == "the mock does not answer for `10.0.0.9`"
     for recorded, live in ((made.begin(a_flow("http://10.0.0.8/")), False), (waits, True)):
         with pytest.raises(Refusal) as refused:
             made.admit(recorded, live=live)

@@ -109,7 +109,7 @@ def test_nobody_is_asked_for_a_client_that_has_left() -> None:
 
 def test_what_is_withheld_gets_its_refusal_and_asks_for_no_connection() -> None:
     made, state = sender(b"hello")
-    state.withheld = error_responses.not_mocked("the mock does not answer for `up.test`")
+    state.withheld = error_responses.not_mocked("up.test", "the mock does not answer for `up.test`")
     found, ready = carried_out(made.connect(), (SERVER, None))
     assert (found, ready, state.upstream) == ([], False, False)
     assert (state.refused, state.gateway.stats.refused) == (["the mock does not answer for `up.test`"], 1)
