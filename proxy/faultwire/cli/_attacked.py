@@ -114,7 +114,7 @@ def _search(
     from faultwire.cli._failed_run import redactor
     from faultwire.faults.attack._library import registry
 
-    def told(number: int, attempt: Attempt, observed: Observed) -> None:
+    def notify(number: int, attempt: Attempt, observed: Observed) -> None:
         row = {"number": number, **_attempted(attempt), **asdict(observed)}
         transcript.append(json.dumps(row, ensure_ascii=False))
         if not asked.quiet:
@@ -122,7 +122,7 @@ def _search(
 
     transcript: list[str] = []
     player = Player(
-        run, traffic.load(), command, asked.timeout, traffic.seed, journal, redactor(traffic), told
+        run, traffic.load(), command, asked.timeout, traffic.seed, journal, redactor(traffic), notify
     )  # fmt: skip
     cells = grid(names[0], frozenset(player.calm().seen), names[1])
     meter = Meter(asked.budget)

@@ -100,6 +100,7 @@ def test_what_an_agent_keeps_from_its_model_is_seen_as_filtered(
     assert found["stages"]["obeyed"] == 0
 
 
+@pytest.mark.cold
 def test_a_killed_search_goes_on_and_ends_as_one_that_was_not(faultwire: Any, here: Path) -> None:
     (here / "whole").mkdir()
     rows = []

@@ -57,7 +57,7 @@ def test_the_group_is_that_of_the_second_version(tmp_path):
 
 
 @pytest.mark.parametrize("what", ["memory=64M", "cpu=1", "disk=1M"])
-def test_without_a_delegated_group_the_remedy_is_told(tmp_path, what):
+def test_without_a_delegated_group_the_error_names_the_remedy(tmp_path, what):
     with pytest.raises(
         UsageError, match=f"found no cgroup v2 at `{tmp_path}` for `--pressure {what}`"
     ) as error:
@@ -66,7 +66,7 @@ def test_without_a_delegated_group_the_remedy_is_told(tmp_path, what):
     available([Pressure.parse("fds=64")], tmp_path)
 
 
-def test_a_group_without_the_controller_is_told_as_such(tmp_path, monkeypatch):
+def test_a_group_without_the_controller_is_refused(tmp_path, monkeypatch):
     own = tmp_path / "own"
     own.mkdir()
     (own / "cgroup.controllers").write_text("cpu\n")
