@@ -72,8 +72,11 @@ def test_an_early_end_is_printed_only_where_there_was_one():
 )
 def test_pressure_is_compared_with_the_same_cells_without_it(verdicts, word):
     levels = [measured(1, 12, ALONE, 0.95), *ramp(4.0)[1:]]
-    (one,) = made(levels=levels, pressures={"fds=8": runs(0, verdicts)})["pressures"]
+    found = made(levels=levels, pressures={"fds=8": runs(0, verdicts)})
+    (one,) = found["pressures"]
     assert one["verdict"] == word
+    passed = verdicts.count("pass")
+    assert f"fds=8: {passed} of {len(verdicts)} passed, {word}" in list(lines(found))
 
 
 def test_the_page_has_curves_and_no_script():
