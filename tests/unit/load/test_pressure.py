@@ -52,6 +52,7 @@ def test_what_is_written_into_a_group():
 def test_the_group_is_that_of_the_second_version(tmp_path):
     (tmp_path / "cgroup.controllers").write_text("memory cpu\n")
     assert own_group(tmp_path, "4:memory:/a\n0::/user.slice/x\n") == tmp_path / "user.slice/x"
+    assert own_group(tmp_path, "0::/x/faultwire-self\n") == tmp_path / "x"
     assert own_group(tmp_path, "4:memory:/a\n") is None
     assert own_group(tmp_path / "none", "0::/x\n") is None
 
@@ -71,10 +72,16 @@ def test_a_group_without_the_controller_is_refused(tmp_path, monkeypatch):
     own.mkdir()
     (own / "cgroup.controllers").write_text("cpu\n")
     (own / "cgroup.subtree_control").write_text("")
+    child = subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE)
+    (own / "cgroup.procs").write_text(f"{os.getpid()}\n{child.pid}\n")
     monkeypatch.setattr("faultwire.load.pressure.own_group", lambda _root: own)
     available([Pressure.parse("cpu=1")], tmp_path)
     with pytest.raises(UsageError, match="without the controller `memory`"):
         available([Pressure.parse("memory=1M")], tmp_path)
+    (own / "cgroup.procs").write_text(f"{os.getpid()}\n{os.getppid()}\n")
+    with pytest.raises(UsageError, match="with processes that are not ours to move"):
+        available([Pressure.parse("cpu=1")], tmp_path)
+    child.communicate()
 
 
 DELEGATED = Path("/sys/fs/cgroup/cgroup.controllers")
