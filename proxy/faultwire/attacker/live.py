@@ -9,7 +9,7 @@ import yaml
 
 from faultwire import clock
 from faultwire.agents._process import Processes
-from faultwire.attacker.grid import ENTRY, entry
+from faultwire.attacker.grid import ENTRY, Cell, entry
 from faultwire.attacker.journal import Calm, Observed
 from faultwire.attacker.judge import Shown, judged, traffic, usual_words
 from faultwire.attacker.rewording import reworded
@@ -20,9 +20,8 @@ from faultwire.profile.load import parse
 from faultwire.trials.execute import cost_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from faultwire.attacker.grid import Cell
     from faultwire.attacker.journal import Journal
     from faultwire.attacker.search import Attempt, Stage
     from faultwire.events import History
@@ -35,6 +34,17 @@ def text_of(cell: Cell, payload: int, seed: int) -> str | None:
     """The text of an attempt, with `{canary}` where it has one; None where it has no such wording."""
     one = registry()[cell.family].payloads[payload]
     return reworded(one.text, cell.wording, one.name, seed)
+
+
+def unworded(families: Sequence[str], wordings: Sequence[str], seed: int) -> frozenset[tuple[str, int, str]]:
+    """The texts (family, number, wording) that have no such wording: not all letters have leetspeak."""
+    return frozenset(
+        (name, at, wording)
+        for name in families
+        for at in range(len(registry()[name].payloads))
+        for wording in wordings
+        if text_of(Cell(name, "", "", wording), at, seed) is None
+    )
 
 
 @dataclass
