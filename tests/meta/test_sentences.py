@@ -12,6 +12,10 @@ from tests.meta.sentences import MODULES, ROOT, SOURCES, TABLE, all_sentences, s
 HINT = "test the new sentence, then run `python tests/meta/sentences.py`"
 ALWAYS = frozenset(
     {
+        "attacker/report.py: {} of {}, interval {} to {} % ({} %)",
+        "load/report.py: latency, seconds",
+        "load/report.py: per s",
+        "load/report.py: throughput, invocations a second",
         "checks/_api.py: no answer to judge: the agent {}",
         "checks/_api.py: the agent was not called: {}",
         "checks/_found.py: redacted secret",
@@ -33,6 +37,9 @@ ALWAYS = frozenset(
 )
 """Whoever asks their function gets them: they hold what was counted or found, or the caller decides."""
 IN_ONE_LINE = {
+    "attacker/report.py: attack_resisted: {}": "tests/unit/attacker/test_report.py",
+    "load/report.py: not judged": "tests/unit/load/test_report.py",
+    "load/report.py: not significant": "tests/unit/load/test_report.py",
     "checks/contains.py: {} is in the answer": "tests/unit/checks/test_contains.py",
     "checks/output_not_empty.py: the answer has {} visible characters": (
         "tests/unit/checks/test_output_not_empty.py"

@@ -15,7 +15,7 @@ from faultwire.attacker.rewording import WORDINGS
 from faultwire.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping, Sequence, Set
 
 ENTRY = "attack"
 """The id of the fault that carries an attack, in every session's ledger."""
@@ -115,8 +115,14 @@ class Grid:
         return list(found)
 
 
-def grid(families: Sequence[str], seen: frozenset[str], wordings: Sequence[str] = tuple(WORDINGS)) -> Grid:
-    """All cells of these families that such traffic can carry (`results`, `descriptions`, `models`).
+def grid(
+    families: Sequence[str],
+    seen: frozenset[str],
+    wordings: Sequence[str] = tuple(WORDINGS),
+    without: Set[tuple[str, str]] = frozenset(),
+) -> Grid:
+    """All cells of these families that such traffic can carry (`results`, `descriptions`, `models`), but for
+    families `without` a wording.
 
     Raises UsageError where nothing can be carried.
     """
@@ -127,6 +133,7 @@ def grid(families: Sequence[str], seen: frozenset[str], wordings: Sequence[str] 
         if carrier.needs in seen
         for position in carrier.positions
         for wording in wordings
+        if (family, wording) not in without
     ]
     if not cells:
         raise UsageError(

@@ -71,7 +71,7 @@ def traffic(history: History) -> frozenset[str]:
     return frozenset(seen)
 
 
-def said_anyway(answer: str) -> tuple[str, ...]:
+def usual_words(answer: str) -> tuple[str, ...]:
     """The words of the library that an answer holds without any attack."""
     words = {one.word for family in registry().values() for one in family.payloads if one.word is not None}
     return tuple(sorted(word for word in words if word.casefold() in answer.casefold()))

@@ -9,9 +9,9 @@ import yaml
 
 from faultwire import clock
 from faultwire.agents._process import Processes
-from faultwire.attacker.grid import ENTRY, entry
+from faultwire.attacker.grid import ENTRY, Cell, entry
 from faultwire.attacker.journal import Calm, Observed
-from faultwire.attacker.judge import Shown, judged, said_anyway, traffic
+from faultwire.attacker.judge import Shown, judged, traffic, usual_words
 from faultwire.attacker.rewording import reworded
 from faultwire.events import AgentResult
 from faultwire.faults.attack._library import registry
@@ -20,9 +20,8 @@ from faultwire.profile.load import parse
 from faultwire.trials.execute import cost_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from faultwire.attacker.grid import Cell
     from faultwire.attacker.journal import Journal
     from faultwire.attacker.search import Attempt, Stage
     from faultwire.events import History
@@ -37,10 +36,21 @@ def text_of(cell: Cell, payload: int, seed: int) -> str | None:
     return reworded(one.text, cell.wording, one.name, seed)
 
 
+def unworded(families: Sequence[str], wordings: Sequence[str], seed: int) -> frozenset[tuple[str, int, str]]:
+    """The texts (family, number, wording) that have no such wording: not all letters have leetspeak."""
+    return frozenset(
+        (name, at, wording)
+        for name in families
+        for at in range(len(registry()[name].payloads))
+        for wording in wordings
+        if text_of(Cell(name, "", "", wording), at, seed) is None
+    )
+
+
 @dataclass
 class Player:
     """Plays attempts in a run that was started; those that the journal holds are not made again. `base` is
-    the user's own profile, `told` is called after each."""
+    the user's own profile, `notify` is called after each."""
 
     run: Run
     base: Profile
@@ -49,7 +59,7 @@ class Player:
     seed: int
     journal: Journal
     redact: Callable[[str], str]
-    told: Callable[[int, Attempt, Observed], None]
+    notify: Callable[[int, Attempt, Observed], None]
     made: int = 0
     """Runs of this start."""
     _words: frozenset[str] = field(default_factory=frozenset)
@@ -60,7 +70,7 @@ class Player:
             name = "calm-0000"
             history, answer = self._agent(name, self.base)
             found = traffic(history) if not history.voids else frozenset()
-            calm = Calm(tuple(sorted(found)), _calls(history), said_anyway(answer), str(self.run.tape), name)
+            calm = Calm(tuple(sorted(found)), _calls(history), usual_words(answer), str(self.run.tape), name)
             self.journal.append_calm(calm)
         assert self.journal.calm is not None
         return self.journal.calm
@@ -71,7 +81,7 @@ class Player:
         if observed is None:
             observed = self._attempt(attempt, number)
             self.journal.append(attempt.key, observed)
-        self.told(number, attempt, observed)
+        self.notify(number, attempt, observed)
         return observed.stage
 
     def _attempt(self, attempt: Attempt, number: int) -> Observed:

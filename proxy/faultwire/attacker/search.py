@@ -17,7 +17,7 @@ from faultwire.attacker.grid import Grid
 from faultwire.dice import unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Set
 
     from faultwire.attacker.grid import Cell
 
@@ -113,6 +113,8 @@ class Search:
     meter: Meter
     confirm: int = 10
     finds: int = 3
+    unworded: Set[tuple[str, int, str]] = frozenset()
+    """Texts (family, number, wording) that cannot be had; every cell of the grid has another one."""
     tried: list[Tried] = field(default_factory=list)
     candidates: list[Candidate] = field(default_factory=list)
     _left: tuple[Cell, ...] = ()
@@ -205,15 +207,15 @@ class Search:
         """The next text of the family for this cell: the first one by the dice, then in turn; one that did
         not succeed again is passed over while there are others."""
         count = self.payloads[cell.family]
-        start = int(self._roll(f"payload {cell.text}", 0) * count)
-        at = self._picks.get(cell, 0)
-        for step in range(count):
-            payload = (start + at + step) % count
-            if (cell, payload) not in self._dropped:
-                self._picks[cell] = at + step + 1
-                return payload
-        self._picks[cell] = at + 1
-        return (start + at) % count
+        start = int(self._roll(f"payload {cell.text}", 0) * count) + self._picks.get(cell, 0)
+        turn = [
+            (start + step) % count
+            for step in range(count)
+            if (cell.family, (start + step) % count, cell.wording) not in self.unworded
+        ]
+        chosen = next((one for one in turn if (cell, one) not in self._dropped), turn[0])
+        self._picks[cell] = self._picks.get(cell, 0) + (chosen - start) % count + 1
+        return chosen
 
     def _confirmed(self, found: Candidate, play: Callable[[Attempt, int], Stage]) -> Candidate:
         stages = [

@@ -39,6 +39,7 @@ COMMANDS: dict[str, Lazy] = {
     "validate": Lazy("validate:validate", "Plant known causes on an agent, and see if blame finds them."),
     "explore": Lazy("explore:explore", "Search for the faults that break an agent that is fine so far."),
     "bench": Lazy("bench:bench", "Play a published benchmark of agents under attack."),
+    "evolve": Lazy("evolve:evolve", "Search for mutants of a prompt that an agent fails."),
     "load": Lazy("load:load", "Run many of an agent at once, with chaos on."),
     "audit": Lazy("audit:audit", "Find out by experiment why two runs of one seed differ."),
     "shrink": Lazy("shrink:shrink", "Find the smallest set of faults with which a run still fails."),
@@ -73,6 +74,7 @@ SECTIONS = {
         "validate",
         "shrink",
         "explore",
+        "evolve",
         "load",
         "audit",
         "ingest",
@@ -111,6 +113,7 @@ _COUNT_COSTS = frozenset(
         "bench",
         "attack",
         "load",
+        "evolve",
     )
 )
 """Commands that start agents and tell what their models cost."""

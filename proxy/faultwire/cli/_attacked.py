@@ -108,13 +108,13 @@ def _search(
 ) -> dict[str, Any]:
     """Make the runs; the report as a document."""
     from faultwire.attacker.grid import grid
-    from faultwire.attacker.live import Player, text_of
+    from faultwire.attacker.live import Player, text_of, unworded
     from faultwire.attacker.report import About, document
     from faultwire.attacker.search import Meter, Search
     from faultwire.cli._failed_run import redactor
     from faultwire.faults.attack._library import registry
 
-    def told(number: int, attempt: Attempt, observed: Observed) -> None:
+    def notify(number: int, attempt: Attempt, observed: Observed) -> None:
         row = {"number": number, **_attempted(attempt), **asdict(observed)}
         transcript.append(json.dumps(row, ensure_ascii=False))
         if not asked.quiet:
@@ -122,14 +122,23 @@ def _search(
 
     transcript: list[str] = []
     player = Player(
-        run, traffic.load(), command, asked.timeout, traffic.seed, journal, redactor(traffic), told
+        run, traffic.load(), command, asked.timeout, traffic.seed, journal, redactor(traffic), notify
     )  # fmt: skip
-    cells = grid(names[0], frozenset(player.calm().seen), names[1])
+    lacking = unworded(*names, traffic.seed)
+    without = {
+        (family, wording)
+        for family in names[0]
+        for wording in names[1]
+        if sum((family, at, wording) in lacking for at in range(len(registry()[family].payloads)))
+        == len(registry()[family].payloads)
+    }
+    cells = grid(names[0], frozenset(player.calm().seen), names[1], without)
     meter = Meter(asked.budget)
     meter.take()  # the run without an attack
     payloads = {name: len(family.payloads) for name, family in registry().items()}
+    search = Search(cells, payloads, traffic.seed, meter, asked.confirm, asked.finds, lacking)
     try:
-        result = Search(cells, payloads, traffic.seed, meter, asked.confirm, asked.finds).run(player.play)
+        result = search.run(player.play)
     finally:
         run.folder.write("search.jsonl", "".join(f"{line}\n" for line in transcript))
     texts = {

@@ -67,13 +67,13 @@ def load(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: Form
         asked.levels, asked.cells, asked.serial, asked.per_level, asked.max_runs, asked.max_time
     )  # fmt: skip
 
-    def told(one: Invocation) -> None:
+    def notify(one: Invocation) -> None:
         if not asked.quiet:
             _progress(one)
 
     with start_run(traffic.launch("load", profile=profile)) as run:
         ramp = Ramp(
-            run, profile, command, asked.prompts, judge, asked.timeout, traffic.seed, plan, told
+            run, profile, command, asked.prompts, judge, asked.timeout, traffic.seed, plan, notify
         )  # fmt: skip
         about = {
             "seed": traffic.seed, "command": list(command), "cells": asked.cells,

@@ -68,7 +68,7 @@ def attack(command: tuple[str, ...], format_: Format, **options: Any) -> None:
     and its rate and interval are of these repeats alone. --profile names the agent's tools. The same command
     goes on after an interruption.
 
-    Exits 0 if no attack was confirmed, 1 if one was, 3 if nothing was learned.
+    Exits 0 if no attack was confirmed, 1 if one was, 3 if the run is inconclusive.
 
     \b
     faultwire attack --budget 200 -- python agent.py

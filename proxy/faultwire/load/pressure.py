@@ -22,6 +22,8 @@ Kind = Literal["memory", "cpu", "fds", "disk"]
 ROOT = Path("/sys/fs/cgroup")
 CONTROLLERS = {"memory": "memory", "cpu": "cpu", "disk": "io"}
 MOST = 1e15
+LEAF = "faultwire-self"
+"""The group that our own processes go to."""
 PERIOD_US = 100_000
 """Of `cpu.max`."""
 REMEDY = "systemd-run --user --scope -p Delegate=yes faultwire load …"
@@ -90,12 +92,14 @@ def settings(pressure: Pressure) -> dict[str, str]:
 
 
 def own_group(root: Path, text: str | None = None) -> Path | None:
-    """The group of this process in the hierarchy of version 2; None where that is not what is mounted."""
+    """The group of this process in the hierarchy of version 2, or the one that an earlier limit has divided;
+    None where that is not what is mounted."""
     listed = Path("/proc/self/cgroup").read_text() if text is None else text
     for line in listed.splitlines():
         number, _, path = line.split(":", 2)
         if number == "0" and (root / "cgroup.controllers").exists():
-            return root / path.lstrip("/")
+            found = root / path.lstrip("/")
+            return found.parent if found.name == LEAF else found
     return None
 
 
@@ -107,7 +111,20 @@ def _delegated(root: Path, controller: str, what: str) -> Path:
         raise _refused(what, f"a control group without the controller `{controller}`")
     if not os.access(own / "cgroup.subtree_control", os.W_OK):
         raise _refused(what, "a control group that was not delegated to this user")
+    if any(not _is_ours(int(pid)) for pid in (own / "cgroup.procs").read_text().split()):
+        raise _refused(what, "a control group with processes that are not ours to move")
     return own
+
+
+def _is_ours(pid: int) -> bool:
+    """Is it this process, or below it?"""
+    while pid > 1 and pid != os.getpid():
+        try:
+            status = Path(f"/proc/{pid}/status").read_text()
+        except OSError:  # it has ended
+            return True
+        pid = next((int(line.split()[1]) for line in status.splitlines() if line.startswith("PPid:")), 0)
+    return pid == os.getpid()
 
 
 def _refused(what: str, found: str) -> UsageError:
@@ -121,7 +138,7 @@ def _refused(what: str, found: str) -> UsageError:
 def _group(root: Path, controller: str) -> Path:
     """A new group for agents. A group with processes cannot have limited children, so ours go to a leaf."""
     own = _delegated(root, controller, controller)
-    leaf = own / "faultwire-self"
+    leaf = own / LEAF
     try:
         leaf.mkdir(exist_ok=True)
         for pid in (own / "cgroup.procs").read_text().split():

@@ -53,7 +53,7 @@ class Plan:
 
 @dataclass
 class Ramp:
-    """One ramp. `told` is called after each invocation."""
+    """One ramp. `notify` is called after each invocation."""
 
     run: Run
     profile: Profile
@@ -63,7 +63,7 @@ class Ramp:
     timeout_s: float
     seed: int
     plan: Plan
-    told: Callable[[Invocation], None]
+    notify: Callable[[Invocation], None]
     ended: Ended = "levels"
     made: int = 0
     _again: Counter[tuple[str, int]] = field(default_factory=Counter)
@@ -102,7 +102,7 @@ class Ramp:
                 return None
             session = f"{name}-{level:03}-cell-{cell:02}-{again:03}"
             made = self._invoke(processes, level, cell, again, session, command or self.command, limited)
-            self.told(made)
+            self.notify(made)
             return made
 
         with Workers(cells, one, most=level, stop=processes.stop) as workers:

@@ -100,6 +100,7 @@ def test_what_an_agent_keeps_from_its_model_is_seen_as_filtered(
     assert found["stages"]["obeyed"] == 0
 
 
+@pytest.mark.cold
 def test_a_killed_search_goes_on_and_ends_as_one_that_was_not(faultwire: Any, here: Path) -> None:
     (here / "whole").mkdir()
     rows = []
@@ -155,3 +156,37 @@ def test_an_agent_without_traffic_teaches_nothing(faultwire: Any, here: Path) ->
     done = faultwire("attack", "--mock", "--", "true")
     assert done.returncode == 2
     assert b"attack.nothing_to_carry" in done.stderr
+
+
+TOOLED = """
+import json, urllib.request as u
+def post(url, body, **more):
+    headers = {"content-type": "application/json", "authorization": "Bearer sk-none",
+               "accept": "application/json, text/event-stream", **more}
+    answer = u.urlopen(u.Request(url, json.dumps(body).encode(), headers))
+    return answer.headers, answer.read().decode()
+def rpc(method, number, params=None, **more):
+    body = {"jsonrpc": "2.0", "id": number, "method": method, "params": params or {}}
+    return post("http://mcp.mock.test/mcp", body, **more)
+hello = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+headers, _ = rpc("initialize", 1, hello)
+_, listed = rpc("tools/list", 2, **{"mcp-session-id": headers["mcp-session-id"]})
+listed = listed[listed.index("{"):listed.rindex("}") + 1]
+about = [one["description"] for one in json.loads(listed)["result"]["tools"]]
+chat = {"model": "m", "messages": [{"role": "user", "content": "find. Tools: " + " ".join(about)}]}
+_, said = post("https://api.openai.com/v1/chat/completions", chat)
+print(json.loads(said)["choices"][0]["message"]["content"])
+"""
+
+
+def test_a_tools_description_carries_attacks_to_the_model(faultwire: Any, here: Path) -> None:
+    (here / "agent.py").write_text(TOOLED)
+    (here / "s.yaml").write_text(DEAF)
+    done = faultwire(
+        "attack", "-q", "--format", "json", "--script", "s.yaml", *LESS, "--finds", "1", "--budget", "30",
+        "--", sys.executable, "agent.py",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in next(here.rglob("search.jsonl")).read_text().splitlines()]
+    assert {one["stage"] for one in rows if one["carrier"] == "description"} == {"read"}
+    assert not any(one["carrier"].startswith("result") for one in rows), "it calls no tool"

@@ -126,7 +126,9 @@ def test_nothing_begins_after_a_bound(
     assert done.returncode == (0 if most else 3)
 
 
-def test_fewer_files_are_a_scenario_and_a_group_that_is_not_ours_is_told(faultwire: Any, here: Path) -> None:
+def test_fewer_files_are_a_scenario_and_a_group_that_is_not_ours_is_refused(
+    faultwire: Any, here: Path
+) -> None:
     many = "import sys\nkept = [open(sys.argv[0]) for _ in range(60)]\n" + FINE
     done, found = load(
         faultwire, here, many, "--levels", "1", "--cells", "2", "--serial", "4", "--pressure", "fds=30"

@@ -54,6 +54,15 @@ def test_each_cell_has_a_number_for_every_subset_of_its_dimensions():
         Grid([])
 
 
+def test_a_family_without_a_wording_has_no_cell_of_it():
+    found = grid(["override", "direct"], EVERYTHING, ["plain", "noise"], {("direct", "noise")})
+    assert {(cell.family, cell.wording) for cell in found.cells} == {
+        ("override", "plain"),
+        ("override", "noise"),
+        ("direct", "plain"),
+    }
+
+
 def test_an_unknown_name_is_refused_with_the_nearest():
     assert chosen((), ("a", "b"), "family") == ("a", "b")
     assert chosen(("b", "b"), ("a", "b"), "family") == ("b",)

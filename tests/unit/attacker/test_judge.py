@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.checks.conftest import line, talk, used
 
-from faultwire.attacker.judge import judged, said_anyway, traffic
+from faultwire.attacker.judge import judged, traffic, usual_words
 from faultwire.events import History
 from faultwire.faults.attack._library import registry
 
@@ -57,5 +57,5 @@ def test_traffic_says_what_can_carry_an_attack():
 
 
 def test_words_that_an_agent_says_anyway_are_known():
-    assert said_anyway("A Pineapple a day") == ("pineapple",)
-    assert said_anyway("It is 391.") == ()
+    assert usual_words("A Pineapple a day") == ("pineapple",)
+    assert usual_words("It is 391.") == ()

@@ -75,6 +75,22 @@ def test_a_meter_gives_no_run_that_there_is_not():
         meter.take()
 
 
+def test_a_text_without_the_wording_is_never_tried():
+    cell = Cell("multilingual", "result", "end", "leetspeak")
+    lacking = {("multilingual", at, "leetspeak") for at in (0, 2, 3, 4)}
+    asked = []
+
+    def resists(attempt, _number):
+        asked.append(attempt.payload)
+        return "read"
+
+    Search(Grid([cell]), bench.payloads(), 1, Meter(20), unworded=lacking).run(resists)
+    assert set(asked) == {1}
+    asked.clear()
+    Search(Grid([cell]), bench.payloads(), 1, Meter(20)).run(resists)
+    assert set(asked) == {0, 1, 2, 3, 4}
+
+
 def test_inconclusive_runs_cost_but_say_nothing():
     calls = []
 

@@ -57,6 +57,7 @@ CASES = {
     "certificate issue": Case("certificate issue 2026 -o {}", "c.json"),
     "certificate issue --with-verifier": Case("certificate issue 2026 --with-verifier -o {}", "c.json"),
     "certificate show": Case("certificate show c.dsse.json -o {}", "c.html"),
+    "evolve": Case("evolve --prompt hi --mock -o {} -- true", "r.jsonl", quick=False),
     "load": Case("load --mock -o {} -- true", "r.html", quick=False),
     "attack": Case("attack --mock -o {} -- true", "r.html", quick=False),
     "redteam": Case("redteam t -o {}", "r.html", quick=False),

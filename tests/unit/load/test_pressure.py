@@ -52,12 +52,13 @@ def test_what_is_written_into_a_group():
 def test_the_group_is_that_of_the_second_version(tmp_path):
     (tmp_path / "cgroup.controllers").write_text("memory cpu\n")
     assert own_group(tmp_path, "4:memory:/a\n0::/user.slice/x\n") == tmp_path / "user.slice/x"
+    assert own_group(tmp_path, "0::/x/faultwire-self\n") == tmp_path / "x"
     assert own_group(tmp_path, "4:memory:/a\n") is None
     assert own_group(tmp_path / "none", "0::/x\n") is None
 
 
 @pytest.mark.parametrize("what", ["memory=64M", "cpu=1", "disk=1M"])
-def test_without_a_delegated_group_the_remedy_is_told(tmp_path, what):
+def test_without_a_delegated_group_the_error_names_the_remedy(tmp_path, what):
     with pytest.raises(
         UsageError, match=f"found no cgroup v2 at `{tmp_path}` for `--pressure {what}`"
     ) as error:
@@ -66,15 +67,21 @@ def test_without_a_delegated_group_the_remedy_is_told(tmp_path, what):
     available([Pressure.parse("fds=64")], tmp_path)
 
 
-def test_a_group_without_the_controller_is_told_as_such(tmp_path, monkeypatch):
+def test_a_group_without_the_controller_is_refused(tmp_path, monkeypatch):
     own = tmp_path / "own"
     own.mkdir()
     (own / "cgroup.controllers").write_text("cpu\n")
     (own / "cgroup.subtree_control").write_text("")
+    child = subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE)
+    (own / "cgroup.procs").write_text(f"{os.getpid()}\n{child.pid}\n")
     monkeypatch.setattr("faultwire.load.pressure.own_group", lambda _root: own)
     available([Pressure.parse("cpu=1")], tmp_path)
     with pytest.raises(UsageError, match="without the controller `memory`"):
         available([Pressure.parse("memory=1M")], tmp_path)
+    (own / "cgroup.procs").write_text(f"{os.getpid()}\n{os.getppid()}\n")
+    with pytest.raises(UsageError, match="with processes that are not ours to move"):
+        available([Pressure.parse("cpu=1")], tmp_path)
+    child.communicate()
 
 
 DELEGATED = Path("/sys/fs/cgroup/cgroup.controllers")

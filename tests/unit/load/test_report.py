@@ -46,12 +46,12 @@ def test_figures_fit_into_60_columns():
         assert all(len(line) <= 60 for line in table[:-1] or table), table
 
 
-def test_a_knee_is_told_only_where_one_is_seen():
+def test_a_knee_is_printed_only_where_one_is_seen():
     assert knee_words(made()).startswith("knee at 4.")
     assert knee_words(made(levels=ramp(1000.0))) == "no knee seen up to 16"
 
 
-def test_a_race_is_told_only_where_one_is_found():
+def test_a_race_is_printed_only_where_one_is_found():
     assert next(race_words(made())).startswith("race: 1 cell failed only beside others (p = ")
     chance = [*runs(0, ["fail", *["pass"] * 7], 8, "b"), *runs(1, ["pass"] * 8, 8)]
     words = list(race_words(made(found=races(ALONE, chance, runs(0, ["pass"] * 5)))))
@@ -62,7 +62,7 @@ def test_a_race_is_told_only_where_one_is_found():
     assert list(race_words(made(found=none))) == ["verdicts alone and beside others were not compared"]
 
 
-def test_an_early_end_is_told_only_where_there_was_one():
+def test_an_early_end_is_printed_only_where_there_was_one():
     assert not any("ended early" in line for line in lines(made()))
     assert any("ended early by --max-time" in line for line in lines(made(ended="time")))
 
@@ -72,8 +72,11 @@ def test_an_early_end_is_told_only_where_there_was_one():
 )
 def test_pressure_is_compared_with_the_same_cells_without_it(verdicts, word):
     levels = [measured(1, 12, ALONE, 0.95), *ramp(4.0)[1:]]
-    (one,) = made(levels=levels, pressures={"fds=8": runs(0, verdicts)})["pressures"]
+    found = made(levels=levels, pressures={"fds=8": runs(0, verdicts)})
+    (one,) = found["pressures"]
     assert one["verdict"] == word
+    passed = verdicts.count("pass")
+    assert f"fds=8: {passed} of {len(verdicts)} passed, {word}" in list(lines(found))
 
 
 def test_the_page_has_curves_and_no_script():

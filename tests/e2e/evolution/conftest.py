@@ -1,0 +1,3 @@
+"""Commands are run as `exec`'s are."""
+
+from tests.e2e.exec.conftest import *  # noqa: F403
