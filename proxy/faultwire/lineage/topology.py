@@ -183,7 +183,7 @@ class _Session:
         found = wire.classify(request, {}, self._agents, self._peers)
         if found.kind == "agent" or recorded.kind == "agent":
             card = is_card(request)
-            read = self._meet(recorded.delivered) if card else None
+            read = self._read_card(recorded.delivered) if card else None
             a2a = found.protocol is not None and found.protocol.name in ("a2a", "a2a_http")
             named = found.agent if found.agent != request.host else None
             name = named or read or _address(request)
@@ -196,7 +196,7 @@ class _Session:
             return Place("model", recorded.provider or request.host), "http", True
         return None
 
-    def _meet(self, delivered: Delivery | None) -> str | None:
+    def _read_card(self, delivered: Delivery | None) -> str | None:
         """The name on a card, from now on that of the addresses on it."""
         body = _body(delivered)
         if body is None:
