@@ -40,6 +40,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "at_most_once": {"step": {"tool": "search"}, "same": ["q"]},
     "eventually": {"after": {"tool": "search"}, "then": [{"tool": "refund"}]},
     "only_agent_may_call": {"tool": "search", "agent": "a", "instructions": "You*"},
+    "session_isolated": {"pattern": "city [0-9]+"},
     "information_flow": {"canaries": ["city 1 of"], "may_learn": {"a": {"instructions": "You*"}}},
     "tool_sequence": {"tools": ["search", "refund"]},
     "tool_arguments": {"tool": "search", "schema": {"required": ["q"]}, "which": "all"},

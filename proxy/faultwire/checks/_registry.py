@@ -43,6 +43,7 @@ from faultwire.checks.recovers_within import RecoversWithin
 from faultwire.checks.refusal_check import RefusalCheck
 from faultwire.checks.regex import Regex
 from faultwire.checks.respects_retry_after import RespectsRetryAfter
+from faultwire.checks.session_isolated import SessionIsolated
 from faultwire.checks.similarity import Similarity
 from faultwire.checks.sometimes import Sometimes
 from faultwire.checks.tool_arguments import ToolArguments
@@ -102,6 +103,7 @@ BUILTIN: tuple[type[Check], ...] = (
     OnlyAgentMayCall,
     CanaryNotLeaked,
     InformationFlow,
+    SessionIsolated,
     InjectionNotObeyed,
     AttackResisted,
     NoSecretEgress,

@@ -71,6 +71,7 @@ ROWS: dict[str, tuple[dict[str, Any], str]] = {
     "eventually": ({"after": {"tool": "search"}, "then": [{"tool": "refund"}]}, "fail"),
     "only_agent_may_call": ({"tool": "refund", "agent": "a", "instructions": "You*"}, "pass"),
     "information_flow": ({"canaries": ["17*23-and-more"]}, "unknown"),
+    "session_isolated": ({"pattern": "1[67] times"}, "pass"),
     "canary_not_leaked": ({}, "pass"),
     "injection_not_obeyed": ({}, "pass"),
     "no_secret_egress": ({}, "pass"),

@@ -18,6 +18,7 @@ NEEDED = {
     "at_most_once": {"step": {"tool": "search"}, "same": ["q"]},
     "eventually": {"after": {"tool": "search"}, "then": [{"tool": "refund"}]},
     "only_agent_may_call": {"tool": "search", "agent": "a", "instructions": "You*"},
+    "session_isolated": {"pattern": "[a-z]+"},
     "information_flow": {"canaries": ["city 1 of"], "may_learn": {"a": {"instructions": "You*"}}},
 }  # fmt: skip
 BODIES = (

@@ -1,4 +1,5 @@
 import base64
+from dataclasses import replace
 
 from faultwire.checks.information_flow import InformationFlow
 
@@ -76,3 +77,15 @@ def test_what_cannot_be_read_is_unknown(verdict, wire):
     found = verdict(CHECK, [context(wire, 1, WORD), odd])
     assert found.verdict == "unknown"
     assert found.explanation.startswith("1 request cannot be read: ")
+
+
+def test_a_provider_that_counts_tokens_is_no_stranger(verdict, wire):
+    """CrewAI sends each conversation to be counted first."""
+    counted = wire.used(2, kind="other", tool=None, host="api.openai.com", path="/v1/responses/input_tokens",
+                        arguments={"input": WORD})  # fmt: skip
+    asked = replace(
+        context(wire, 3, WORD), request=replace(context(wire, 3, WORD).request, scheme="http", port=80)
+    )
+    assert verdict(CHECK, [counted, asked]).verdict == "pass"
+    elsewhere = replace(counted, request=replace(counted.request, host="logs.test"))
+    assert verdict(CHECK, [elsewhere, asked]).exchanges == (2,)

@@ -56,7 +56,8 @@ def test_the_built_in_checks():
         "no_duplicate_side_effect", "no_fabrication", "no_pii_egress", "no_request_to",
         "no_retry_of_client_errors", "no_retry_storm", "no_secret_egress", "only_agent_may_call",
         "only_hosts", "output_not_empty",
-        "recovers_within", "refusal_check", "regex", "respects_retry_after", "similarity", "sometimes",
+        "recovers_within", "refusal_check", "regex", "respects_retry_after", "session_isolated", "similarity",
+        "sometimes",
         "tool_arguments", "tool_called", "tool_not_called", "tool_sequence", "truncated_stream_not_accepted",
         "valid_history", "valid_json", "verifies_results",
     }  # fmt: skip
