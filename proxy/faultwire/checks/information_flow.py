@@ -11,7 +11,7 @@ from faultwire.checks._api import Check, judged, quoted, unknown
 from faultwire.checks._sent import clean_place, sent
 from faultwire.text import counted
 from faultwire.wire.framing.readings import readings
-from faultwire.wire.recognition.senders import instructions_of, marks_of
+from faultwire.wire.senders import instructions_of, marks_of
 
 if TYPE_CHECKING:
     from faultwire.events import History, Recorded, Verdict

@@ -11,7 +11,7 @@ from faultwire.checks._api import Check, judged, quoted, unknown
 from faultwire.checks._tools import asked
 from faultwire.checks._transcripts import models
 from faultwire.text import counted
-from faultwire.wire.recognition.senders import Mark, instructions_of
+from faultwire.wire.senders import Mark, instructions_of
 
 if TYPE_CHECKING:
     from faultwire.events import History, Recorded, Verdict

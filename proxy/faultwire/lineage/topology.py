@@ -2,7 +2,7 @@
 
 A receiver is known from the request itself: an agent by the profile, by its card or by its address, an MCP
 server by the name that it gave or by its address, a tool and a model by theirs. A sender is known only by a
-declared mark (`wire.recognition.senders`); every other one is *unknown*, and its requests count as such.
+declared mark (`wire.senders`); every other one is *unknown*, and its requests count as such.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from faultwire.wire.a2a.jsonrpc import is_card
 from faultwire.wire.framing import content_coding
 from faultwire.wire.mcp.jsonrpc import messages
 from faultwire.wire.recognition.peers import Peers
-from faultwire.wire.recognition.senders import marks_of, sender
+from faultwire.wire.senders import marks_of, sender
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import Delivery, Recorded, Request
     from faultwire.wire.classify import Site
-    from faultwire.wire.recognition.senders import Declared, Mark
+    from faultwire.wire.senders import Declared, Mark
 
     class Agent(Site, Declared, Protocol):
         """An agent of a profile."""
