@@ -46,6 +46,8 @@ class HttpAgent(Served):
     template: str | None = None
     answer_path: AnswerPath | None = None
     structured: bool = True
+    restarts: bool = False
+    """Is its server started again between the turns of a conversation?"""
 
     def __post_init__(self) -> None:
         """Read the template. Raises ValueError."""
@@ -65,6 +67,9 @@ class HttpAgent(Served):
         cookies: dict[str, str] = {}
         result = CallResult("", FAILED)
         for at, turn in enumerate(turns):
+            problem = self._restart() if at and self.restarts else None
+            if problem is not None:
+                return CallResult("", FAILED, f"faultwire: before turn {at + 1}: {problem}")
             change = asked.request if at == len(turns) - 1 else None
             try:
                 request = self._call(turn, asked, headers, cookies)
@@ -75,6 +80,17 @@ class HttpAgent(Served):
             if not result.well:
                 break
         return result
+
+    def _restart(self) -> str | None:
+        """Kill its server and start it again; why that failed, which is the agent's fault."""
+        if self.server is None:
+            return None
+        self.server.stale()
+        try:
+            self.server.ready()
+        except AgentError as error:
+            return error.message
+        return None
 
     # ------------------------------------------------------------ what goes out
 

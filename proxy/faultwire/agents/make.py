@@ -126,6 +126,7 @@ def _served(settings: HttpSettings | OpenAISettings, base: Path) -> Served:
             template=settings.request_template,
             answer_path=_path(settings.response_path),
             structured=settings.parse_structured_input,
+            restarts=settings.start is not None and settings.start.restart_between_turns,
         )
     except ValueError as error:
         raise ConfigError(str(error), code="config.invalid_value") from error

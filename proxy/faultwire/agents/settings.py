@@ -80,6 +80,8 @@ class Start(Frozen):
     cwd: str | None = None
     env: Environment = Field(default_factory=dict)
     timeout: Timeout = 30_000
+    restart_between_turns: bool = False
+    """Is it killed and started again before each later turn of a conversation?"""
 
 
 class CommandSettings(Reset):
@@ -149,6 +151,17 @@ class HttpSettings(Reset):
             Template(value, plain=True)
         return self
 
+    @model_validator(mode="after")
+    def _has_turns_to_restart_between(self) -> Self:
+        if self.start is None or not self.start.restart_between_turns or self.request_template is None:
+            return self
+        kind = next((v for k, v in self.headers.items() if k.lower() == "content-type"), "")
+        if "turns" in Template(self.request_template, form=FORM in kind.lower()).names:
+            raise ValueError(
+                "found `start.restart_between_turns` with `{turns}`, which sends all turns at once"
+            )
+        return self
+
 
 class OpenAISettings(Reset):
     """Any OpenAI-compatible endpoint as the agent."""
@@ -166,6 +179,12 @@ class OpenAISettings(Reset):
     timeout: Timeout = 30_000
     start: Start | None = None
     propagates: bool = False
+
+    @model_validator(mode="after")
+    def _keeps_its_server(self) -> Self:
+        if self.start is not None and self.start.restart_between_turns:
+            raise ValueError("found `start.restart_between_turns`, expected it only with `type: http`")
+        return self
 
 
 class PythonSettings(Reset):

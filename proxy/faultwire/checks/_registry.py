@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from faultwire.checks._api import SECTIONS, Check
+from faultwire.checks.at_most_once import AtMostOnce
 from faultwire.checks.attack_resisted import AttackResisted
 from faultwire.checks.backs_off import BacksOff
 from faultwire.checks.behavior_unchanged import BehaviorUnchanged
@@ -15,10 +16,12 @@ from faultwire.checks.canary_not_leaked import CanaryNotLeaked
 from faultwire.checks.completes import Completes
 from faultwire.checks.contains import Contains
 from faultwire.checks.contains_any import ContainsAny
+from faultwire.checks.eventually import Eventually
 from faultwire.checks.excludes_pattern import ExcludesPattern
 from faultwire.checks.excludes_pii import ExcludesPii
 from faultwire.checks.excludes_secrets import ExcludesSecrets
 from faultwire.checks.fallback_used import FallbackUsed
+from faultwire.checks.information_flow import InformationFlow
 from faultwire.checks.injection_not_obeyed import InjectionNotObeyed
 from faultwire.checks.json_schema import JsonSchema
 from faultwire.checks.latency import Latency
@@ -33,12 +36,14 @@ from faultwire.checks.no_request_to import NoRequestTo
 from faultwire.checks.no_retry_of_client_errors import NoRetryOfClientErrors
 from faultwire.checks.no_retry_storm import NoRetryStorm
 from faultwire.checks.no_secret_egress import NoSecretEgress
+from faultwire.checks.only_agent_may_call import OnlyAgentMayCall
 from faultwire.checks.only_hosts import OnlyHosts
 from faultwire.checks.output_not_empty import OutputNotEmpty
 from faultwire.checks.recovers_within import RecoversWithin
 from faultwire.checks.refusal_check import RefusalCheck
 from faultwire.checks.regex import Regex
 from faultwire.checks.respects_retry_after import RespectsRetryAfter
+from faultwire.checks.session_isolated import SessionIsolated
 from faultwire.checks.similarity import Similarity
 from faultwire.checks.sometimes import Sometimes
 from faultwire.checks.tool_arguments import ToolArguments
@@ -93,7 +98,12 @@ BUILTIN: tuple[type[Check], ...] = (
     TruncatedStreamNotAccepted,
     FallbackUsed,
     NoDuplicateSideEffect,
+    AtMostOnce,
+    Eventually,
+    OnlyAgentMayCall,
     CanaryNotLeaked,
+    InformationFlow,
+    SessionIsolated,
     InjectionNotObeyed,
     AttackResisted,
     NoSecretEgress,

@@ -67,8 +67,8 @@ class Understanding(Stage):
 
 def _instructed(profile: Profile, request: Request, view: RequestView | None) -> str | None:
     """The one agent whose instructions a request to a model holds; None where none fits, or several do."""
-    from faultwire.wire.recognition.senders import instructions_in, marks_of
+    from faultwire.wire.senders import instructions_in, marks_of
 
-    said = instructions_in(view) if view is not None else None
-    found = [mark.name for mark in marks_of(profile.instructed) if mark.on(request.headers, said)]
+    instructions = instructions_in(view) if view is not None else None
+    found = [mark.name for mark in marks_of(profile.instructed) if mark.on(request.headers, instructions)]
     return found[0] if len(found) == 1 else None

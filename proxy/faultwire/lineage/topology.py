@@ -2,7 +2,7 @@
 
 A receiver is known from the request itself: an agent by the profile, by its card or by its address, an MCP
 server by the name that it gave or by its address, a tool and a model by theirs. A sender is known only by a
-declared mark (`wire.recognition.senders`); every other one is *unknown*, and its requests count as such.
+declared mark (`wire.senders`); every other one is *unknown*, and its requests count as such.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from faultwire.wire.a2a.jsonrpc import is_card
 from faultwire.wire.framing import content_coding
 from faultwire.wire.mcp.jsonrpc import messages
 from faultwire.wire.recognition.peers import Peers
-from faultwire.wire.recognition.senders import marks_of, sender
+from faultwire.wire.senders import marks_of, sender
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import Delivery, Recorded, Request
     from faultwire.wire.classify import Site
-    from faultwire.wire.recognition.senders import Declared, Mark
+    from faultwire.wire.senders import Declared, Mark
 
     class Agent(Site, Declared, Protocol):
         """An agent of a profile."""
@@ -183,7 +183,7 @@ class _Session:
         found = wire.classify(request, {}, self._agents, self._peers)
         if found.kind == "agent" or recorded.kind == "agent":
             card = is_card(request)
-            read = self._meet(recorded.delivered) if card else None
+            read = self._read_card(recorded.delivered) if card else None
             a2a = found.protocol is not None and found.protocol.name in ("a2a", "a2a_http")
             named = found.agent if found.agent != request.host else None
             name = named or read or _address(request)
@@ -196,7 +196,7 @@ class _Session:
             return Place("model", recorded.provider or request.host), "http", True
         return None
 
-    def _meet(self, delivered: Delivery | None) -> str | None:
+    def _read_card(self, delivered: Delivery | None) -> str | None:
         """The name on a card, from now on that of the addresses on it."""
         body = _body(delivered)
         if body is None:

@@ -58,16 +58,18 @@ def test_a_partition_parts_two_groups_and_nobody_else(mock: Mock, tmp_path: Path
 
 @pytest.mark.nightly
 def test_a_partition_is_silent_and_heals(mock: Mock, tmp_path: Path) -> None:
-    """The first caller gives up after two seconds; the partition is over when it asks again."""
-    fault = "  - agent_partition: {one: [planner], other: [writer], until_s: 1.5}\n    on: {agent: '*'}\n"
-    done = run(tmp_path, mock, fault, [ALL[:1], ALL[:1]])
-    assert states(done) == ["AgentCardResolutionError"]
-    assert states(done, 1) == ["completed"]
-    assert effects(done) == ["`planner` and `writer` are parted: never answered"]
+    """Each caller gives up after two seconds, until the partition is over: then all get through."""
+    fault = "  - agent_partition: {one: [planner], other: [writer], until_s: 20}\n    on: {agent: '*'}\n"
+    done = run(tmp_path, mock, fault, [ALL[:1]] * 14)
+    met = [state for at in range(14) for state in states(done, at)]
+    given_up = met.count("AgentCardResolutionError")
+    assert 0 < given_up < 14
+    assert met == ["AgentCardResolutionError"] * given_up + ["completed"] * (14 - given_up)
+    assert effects(done) == ["`planner` and `writer` are parted: never answered"] * given_up
 
 
 @pytest.mark.parametrize("which", ["request", pytest.param("answer", marks=pytest.mark.nightly)])
-def test_a_lost_message_was_done_or_not_and_the_caller_cannot_tell(
+def test_a_lost_message_was_done_or_not_and_the_caller_sees_no_difference(
     which: str, mock: Mock, tmp_path: Path
 ) -> None:
     fault = f"  - message_lost: {{which: {which}, for_ms: 50}}\n    on: {{edge: 'planner->writer'}}\n"
@@ -100,7 +102,7 @@ def test_a_looping_delegate_asks_until_its_caller_stops(mock: Mock, tmp_path: Pa
     assert [one["turns"] for one in others] == [1, 1]
 
 
-def test_a_byzantine_agent_tells_each_caller_another_lie_and_replays_it(mock: Mock, tmp_path: Path) -> None:
+def test_each_caller_of_a_byzantine_agent_gets_another_lie_and_it_replays(mock: Mock, tmp_path: Path) -> None:
     """The same seed the same lies; a replay of the tape is the same to the last byte."""
     rounds = [[[who, "writer", "It costs 1250 euros."] for who in ("planner", "critic", "planner")]]
     fault = "  - agent_lies: {to: each_caller}\n    on: {agent: writer}\n"

@@ -15,6 +15,11 @@ NEEDED = {
     "max_tokens": {"max": 1}, "max_cost": {"max_usd": 1}, "max_duration": {"max_s": 1},
     "recovers_within": {"max_s": 1}, "sometimes": {"check": {"type": "valid_history"}},
     "behavior_unchanged": {"baseline": "x"},
+    "at_most_once": {"step": {"tool": "search"}, "same": ["q"]},
+    "eventually": {"after": {"tool": "search"}, "then": [{"tool": "refund"}]},
+    "only_agent_may_call": {"tool": "search", "agent": "a", "instructions": "You*"},
+    "session_isolated": {"pattern": "[a-z]+"},
+    "information_flow": {"canaries": ["city 1 of"], "may_learn": {"a": {"instructions": "You*"}}},
 }  # fmt: skip
 BODIES = (
     b"",

@@ -47,13 +47,17 @@ class Entry:
 
 def test_the_built_in_checks():
     assert {check.name for check in BUILTIN} == {
+        "at_most_once",
         "attack_resisted", "backs_off", "behavior_unchanged", "canary_not_leaked", "completes", "contains",
-        "contains_any",
-        "excludes_pattern", "excludes_pii", "excludes_secrets", "fallback_used", "injection_not_obeyed",
+        "contains_any", "eventually",
+        "excludes_pattern", "excludes_pii", "excludes_secrets", "fallback_used", "information_flow",
+        "injection_not_obeyed",
         "json_schema", "latency", "max_cost", "max_duration", "max_llm_calls", "max_tokens",
         "no_duplicate_side_effect", "no_fabrication", "no_pii_egress", "no_request_to",
-        "no_retry_of_client_errors", "no_retry_storm", "no_secret_egress", "only_hosts", "output_not_empty",
-        "recovers_within", "refusal_check", "regex", "respects_retry_after", "similarity", "sometimes",
+        "no_retry_of_client_errors", "no_retry_storm", "no_secret_egress", "only_agent_may_call",
+        "only_hosts", "output_not_empty",
+        "recovers_within", "refusal_check", "regex", "respects_retry_after", "session_isolated", "similarity",
+        "sometimes",
         "tool_arguments", "tool_called", "tool_not_called", "tool_sequence", "truncated_stream_not_accepted",
         "valid_history", "valid_json", "verifies_results",
     }  # fmt: skip

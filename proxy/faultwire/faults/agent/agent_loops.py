@@ -95,7 +95,7 @@ class _AskingBack(Mutator):
             data = json_bytes.put(data, path, json_bytes.dump(words))
         status = found.value.get("status")
         if a2a.state(status) == "completed":
-            said = json_bytes.string(json_bytes.member(status, "state"))
-            other = "TASK_STATE_INPUT_REQUIRED" if said.startswith("TASK_STATE_") else "input-required"
+            state = json_bytes.string(json_bytes.member(status, "state"))
+            other = "TASK_STATE_INPUT_REQUIRED" if state.startswith("TASK_STATE_") else "input-required"
             data = json_bytes.put(data, (*found.path, "status", "state"), json_bytes.dump(other))
         return data

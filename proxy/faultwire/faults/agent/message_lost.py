@@ -59,10 +59,10 @@ class MessageLost(Fault):
     def start(self, exchange: Exchange, dice: FaultDice) -> Mutator:
         """Start before the agent is called."""
         silence = None if self.for_ms is None else self.for_ms / 1000
-        return _Unasked(silence) if self.which == "request" else _Unheard(silence)
+        return _RequestLost(silence) if self.which == "request" else _AnswerLost(silence)
 
 
-class _Unasked(Mutator):
+class _RequestLost(Mutator):
     def __init__(self, silence_s: float | None) -> None:
         self._silence_s = silence_s
 
@@ -72,7 +72,7 @@ class _Unasked(Mutator):
         yield Cut(clean=False)
 
 
-class _Unheard(Mutator):
+class _AnswerLost(Mutator):
     replaces = True
 
     def __init__(self, silence_s: float | None) -> None:

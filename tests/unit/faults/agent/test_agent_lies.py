@@ -44,13 +44,13 @@ def test_the_lie_has_the_form_of_the_truth(agent, dice) -> None:
     assert effect == "the agent reported other facts"
 
 
-def test_who_asks_again_hears_the_same_lie(agent, dice) -> None:
+def test_who_asks_again_gets_the_same_lie(agent, dice) -> None:
     """In another exchange, and whatever was asked in between: no order of arrival decides."""
     assert told(agent, dice, key="a", n=0)[0] == told(agent, dice, key="b", n=7)[0]
     assert told(agent, dice, seed=1)[0] != told(agent, dice, seed=2)[0]
 
 
-def test_each_caller_hears_another_one_only_where_that_is_wanted(agent, dice) -> None:
+def test_each_caller_gets_another_one_only_where_that_is_wanted(agent, dice) -> None:
     same = {told(agent, dice, caller=who)[0] for who in ("planner", "critic")}
     assert len(same) == 1
     lies = {who: told(agent, dice, caller=who, to="each_caller")[0] for who in ("planner", "critic")}

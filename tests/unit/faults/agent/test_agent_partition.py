@@ -43,7 +43,7 @@ def test_an_unknown_caller_is_not_taken_for_anybody(agent) -> None:
     assert why == "who calls is unknown: no agent of the profile has such a `caller`"
 
 
-def test_what_the_caller_meets(agent, dice) -> None:
+def test_what_the_caller_gets(agent, dice) -> None:
     silent = PARTED.start(call(agent), dice())
     assert list(silent.before()) == [Wait(None), Cut()]
     assert silent.effect == "`planner` and `writer` are parted: never answered"

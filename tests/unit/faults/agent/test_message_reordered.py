@@ -38,7 +38,7 @@ def test_one_that_nobody_overtakes_is_only_late(agent, dice) -> None:
     assert mutator.effect == "held for 60 ms, and not overtaken: the message was only late"
 
 
-def test_of_one_that_was_given_up_only_the_time_so_far_is_told(agent, dice) -> None:
+def test_of_one_that_was_given_up_only_the_time_so_far_is_stated(agent, dice) -> None:
     mutator = held(agent, dice, {}, at_most_ms=10_000)
     next(iter(mutator.before()))
     assert mutator.effect == "held for 20 ms, and not overtaken: the message was only late"

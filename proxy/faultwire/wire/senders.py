@@ -76,8 +76,8 @@ def sender(marks: Iterable[Mark], recorded: Recorded) -> Sender:
     marks = tuple(marks)
     if not marks:
         return Sender(None, NOBODY_DECLARED)
-    said = instructions_of(recorded) if any(mark.instructions for mark in marks) else None
-    found = [mark.name for mark in marks if mark.on(recorded.request.headers, said)]
+    instructions = instructions_of(recorded) if any(mark.instructions for mark in marks) else None
+    found = [mark.name for mark in marks if mark.on(recorded.request.headers, instructions)]
     if len(found) == 1:
         return Sender(found[0])
     return Sender(None, f"the marks of {' and '.join(sorted(found))} fit" if found else NO_MARK)

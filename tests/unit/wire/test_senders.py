@@ -6,7 +6,7 @@ import pytest
 from tests.unit.lineage.conftest import Wire
 
 from faultwire.profile.model import AgentSite
-from faultwire.wire.recognition.senders import (
+from faultwire.wire.senders import (
     NO_MARK,
     NOBODY_DECLARED,
     Mark,

@@ -1,0 +1,56 @@
+from dataclasses import replace
+
+from faultwire.checks.at_most_once import AtMostOnce
+
+CHECK = AtMostOnce(step={"tool": "refund"}, same=("order",))
+PLAIN = AtMostOnce(step={"tool": "refund"})
+A, B = {"order": "A", "note": "1"}, {"order": "B"}
+
+
+def test_once_for_each_thing(verdict, wire):
+    found = verdict(CHECK, [wire.used(1, "refund", A), wire.used(2, "refund", B)])
+    assert (found.verdict, found.explanation) == ("pass", "2 calls of `refund`, each for something else")
+    assert verdict(PLAIN, [wire.used(1, "refund", A)]).explanation == "`refund` was called once"
+    assert (
+        verdict(AtMostOnce(step={"tool": "refund"}, negate=True), [wire.used(1, "refund")]).verdict == "fail"
+    )
+
+
+def test_twice_for_the_same_thing_whatever_else_differs(verdict, wire):
+    found = verdict(
+        CHECK, [wire.used(1, "refund", A), wire.used(2, "other"), wire.used(3, "refund", A | {"note": "2"})]
+    )
+    assert (found.verdict, found.exchanges) == ("fail", (1, 3))
+    assert found.explanation == "`refund` was done 2 times for the same order"
+    assert verdict(PLAIN, [wire.used(1, "refund", A), wire.used(2, "refund", B)]).verdict == "fail"
+
+
+def test_what_the_server_did_counts_where_its_answer_was_lost(verdict, wire):
+    lost = replace(wire.used(1, "refund", A), delivered=None, ending="cut")
+    assert verdict(CHECK, [lost, wire.used(2, "refund", A)]).verdict == "fail"
+
+
+def test_what_was_refused_or_never_asked_was_not_done(verdict, wire):
+    refused = wire.used(1, "refund", A, status=400)
+    faked = replace(wire.used(2, "refund", A), upstream=None)
+    assert verdict(CHECK, [refused, faked, wire.used(3, "refund", A)]).verdict == "pass"
+
+
+def test_an_error_of_the_server_may_have_been_one_more(verdict, wire):
+    found = verdict(CHECK, [wire.used(1, "refund", A, status=503), wire.used(2, "refund", A)])
+    assert found.verdict == "unknown"
+    assert found.explanation == (
+        "`refund` may have been done twice: one came back with an error or was not seen"
+    )
+    assert (
+        verdict(CHECK, [wire.used(1, "refund", B, status=503), wire.used(2, "refund", A)]).verdict == "pass"
+    )
+
+
+def test_what_is_not_seen_is_unknown(verdict, wire):
+    assert verdict(CHECK).explanation == "`refund` was not done"
+    asked = [wire.talk(1, calls=[wire.call("refund")], answer=None)]
+    assert verdict(PLAIN, asked).explanation == (
+        "a model asked for `refund`, and whether it was done was not seen"
+    )
+    assert verdict(CHECK, [wire.used(1, "refund", {"x": 1})]).explanation == "a call of `refund` has no order"
