@@ -149,6 +149,26 @@ def test_a_small_case_still_differs_and_has_nothing_left_to_take_away() -> None:
     assert shrunk(large, differs).steps == (("client", b"ab"),)
 
 
+CONNECT = b"CONNECT a:443 HTTP/1.1\r\nhost: a\r\n\r\n"
+ONCE_DIFFERED = {
+    "an answer that comes before the next request": case(("client", GET + GET), ("server", OK + OK)),
+    "a tunnel that is asked for right behind a request": case(
+        ("client", GET.replace(b"/a", b"http://a/") + CONNECT), ("server", OK), plain=True
+    ),
+    "a reason of blanks": case(("client", GET), ("server", b"HTTP/1.1 204  \t\r\n\r\n")),
+    "a line feed in front of an answer": case(("client", GET), ("server", b"\n"), ("server", b"\n" + OK)),
+    "a malformed head behind an answer": case(("client", GET + b"\n\n"), ("server", OK)),
+}
+
+
+@pytest.mark.parametrize("name", ONCE_DIFFERED)
+def test_what_once_differed_is_the_same(name: str) -> None:
+    one, why = fuzz.compared(ONCE_DIFFERED[name])
+    expected = "a client of the proxy itself that is handed back" if "tunnel" in name else ""
+    assert why == expected
+    assert one.client, "something is said"
+
+
 LARGE = b"x: " + b"y" * 66_000
 
 

@@ -72,8 +72,8 @@ def in_turn(one: Outcome) -> Outcome:
 
 
 def half_closed(one: Outcome) -> Outcome:
-    """mitmproxy ends its side towards a server that has begun, before it has the whole request, an answer that
-    only the end of the connection ends."""
+    """mitmproxy ends its side towards a server that has begun, before it has the whole request, an answer
+    that only the end of the connection ends."""
     return replace(one, server_ends=[end.removesuffix(HALF) for end in one.server_ends])
 
 

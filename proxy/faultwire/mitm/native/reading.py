@@ -57,10 +57,11 @@ def read_request(method: str, target: str, version: str, fields: Headers) -> htt
 
 
 def read_response(status: int, version: str, reason: str, fields: Headers) -> http.Response:
-    """A response as the core read it; mitmproxy's own way to make one looks at each member once more."""
+    """A response as the core read it; mitmproxy's own way to make one looks at each member once more. Blanks
+    in front of a reason are no part of it there."""
     response = http.Response.__new__(http.Response)
     response.data = http.ResponseData(
-        http_version=version.encode(), status_code=status, reason=reason.encode("latin-1"),
+        http_version=version.encode(), status_code=status, reason=reason.lstrip(" \t").encode("latin-1"),
         headers=convert.ReadFields(fields), content=None, trailers=None, timestamp_start=0.0,
         timestamp_end=None,
     )  # fmt: skip
