@@ -183,6 +183,15 @@ LARGE = b"x: " + b"y" * 66_000
             "a head that is both too large and malformed",
             case(("client", b"GET /\0 HTTP/1.1\r\nhost: a\r\n" + LARGE + b"\r\n\r\n")),
         ),
+        (
+            known.EARLY,
+            case(
+                (
+                    "client",
+                    b"PUT /a HTTP/1.1\r\nhost: a\r\nTransfer-Encoding: chunked\r\n\r\n1;\r\r\nx\r\n0\r\n\r\n",
+                ),
+            ),
+        ),
         (known.EARLY, case(("client", GET), ("server", CHUNKED + b"2\r\nhi\r\n0\r\nno colon\r\n"))),
         (
             "a half-close of mitmproxy's",

@@ -194,6 +194,17 @@ OPTIONS = options()
 TERMS = _core.Terms(b"")
 
 
+class Listened(NativeLayer):
+    """A native connection of which is kept what the core could not read."""
+
+    flaws: tuple[str, ...] = ()
+
+    def say(self, words: list[tuple[Any, ...]], *, server: bool) -> None:
+        """Take what one side has said."""
+        self.flaws += tuple(word[1] for word in words if word[0] == "flaw")
+        super().say(words, server=server)
+
+
 class Player:
     """One connection on one path, in a tunnel to `PLACE` or of a client that asks the proxy for URLs."""
 
@@ -213,7 +224,7 @@ class Player:
         place.server = Server(address=None if case.plain else PLACE)
         if native:
             tunnel = _core.Tunnel(TERMS, None)
-            self.handler.layer = NativeLayer(place, self.gateway, tunnel, tls=False)
+            self.handler.layer = Listened(place, self.gateway, tunnel, tls=False)
         else:
             mode = HTTPMode.regular if case.plain else HTTPMode.transparent
             self.handler.layer = layer = FaultLayer(place, mode)

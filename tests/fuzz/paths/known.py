@@ -58,10 +58,13 @@ def handed_back(one: Outcome) -> Outcome:
     return replace(one, server_ends=["" for _ in one.server_ends])
 
 
-REASONS: dict[str, Callable[[Outcome], Outcome]] = {
+_OF_MESSAGES: dict[str, Callable[[Outcome], Outcome]] = {
     "the words for a message that cannot be read": wording,
     "a head that is both too large and malformed": lambda one: largeness(wording(one)),
+}
+REASONS: dict[str, Callable[[Outcome], Outcome]] = _OF_MESSAGES | {
     "a half-close of mitmproxy's": lambda one: half_closed(wording(one)),
+    "a connection to a server on which nothing more is asked": lambda one: left(half_closed(wording(one))),
 }
 
 
@@ -77,21 +80,38 @@ def half_closed(one: Outcome) -> Outcome:
     return replace(one, server_ends=[end.removesuffix(HALF) for end in one.server_ends])
 
 
-WAITS = re.compile(r"the trailers are malformed|a line in a chunked body|a chunk")
-FOLLOWS = frozenset(("client", "client_end", "server_ends"))
+def left(one: Outcome) -> Outcome:
+    """The ends of all connections to servers but the newest: mitmproxy keeps them until the client leaves."""
+    ends = one.server_ends
+    return replace(one, server_ends=["" for _ in ends[:-1]] + ends[-1:])
+
+
+FOLLOWS = frozenset(("client", "client_end", "servers", "server_ends", "counters"))
+
+
+def _begins(here: list[bytes], there: list[bytes]) -> bool:
+    """Are these messages the first of those, the last perhaps only in part?"""
+    if not here:
+        return True
+    *whole, last = here
+    begun = last.partition(b"|cut|")[0]
+    return whole == there[: len(whole)] and any(one.startswith(begun) for one in there[len(whole) :][:1])
 
 
 def refused_at_once(one: Outcome, other: Outcome) -> bool:
-    """Has the native path refused what mitmproxy's still waits for: a line behind a body, say, before the end
-    of all of them? What was sent until then is the same."""
-    told = [recorded["ending"][1] or "" for recorded in other.tape if recorded["ending"]]
-    if not (told and WAITS.search(told[-1])) or one.client != other.client[: len(one.client)]:
+    """Has the native path refused a body that mitmproxy's takes, or of which it waits for more? What passed
+    before is the same."""
+    if "body" not in other.flaws or len(other.servers) > len(one.servers):
+        return False
+    if other.client[:-1] != one.client[: len(other.client[:-1])]:
+        return False
+    if not all(_begins(here, there) for here, there in zip(other.servers, one.servers, strict=False)):
         return False
     last = f"tape.{len(other.tape) - 1}."
     return all(name in FOLLOWS or name.startswith(last) for name in differences(one, other))
 
 
-EARLY = "a line behind a body that is malformed, and refused before all have come"
+EARLY = "the lines of a body in chunks, which the native path reads more strictly, and at once"
 OF_THE_PROXY: dict[str, Callable[[Outcome], Outcome]] = {
     "a client of the proxy itself that is handed back": lambda one: handed_back(largeness(wording(one))),
     "servers that a client of the proxy itself asks in turn": lambda one: in_turn(largeness(wording(one))),
@@ -103,7 +123,7 @@ def reason(case: Case, one: Outcome, other: Outcome) -> str | None:
     """The reason of all differences; empty where there are none, None where one is not known."""
     if not differences(one, other):
         return ""
-    for name, change in (REASONS | OF_THE_PROXY if case.plain else REASONS).items():
+    for name, change in (_OF_MESSAGES | OF_THE_PROXY | REASONS if case.plain else REASONS).items():
         if not differences(change(one), change(other)):
             return name
     return EARLY if refused_at_once(one, other) else None

@@ -32,6 +32,8 @@ class Outcome:
     server_ends: list[str]
     tape: list[dict[str, Any]]
     counters: dict[str, Any]
+    flaws: tuple[str, ...] = ()
+    """Of the native path: which part of a message could not be read (`head`, `large` or `body`)."""
 
 
 def outcome(case: Case, *, native: bool) -> Outcome:
@@ -48,6 +50,7 @@ def outcome(case: Case, *, native: bool) -> Outcome:
         player.server_ends,
         tape,
         player.counters(),
+        getattr(handler.layer, "flaws", ()),
     )
 
 
