@@ -144,3 +144,19 @@ def test_a_session_whose_counts_differ_is_void() -> None:
 def test_the_scheme_of_a_target_is_one(target: bytes, passes: bool) -> None:
     flaw = request_flaw(b"GET " + target + b" HTTP/1.1\r\nHost: x\r\n\r\n")
     assert (flaw is None) is passes
+
+
+@pytest.mark.parametrize("pieces", [(b"\n\n",), (b"\n", b"\n"), (b"\nGET / HTTP/1.1\r\n\r\n",)])
+def test_a_line_feed_in_front_is_no_empty_line_however_it_comes(pieces: tuple[bytes, ...]) -> None:
+    buffer = HeadBuffer()
+    for piece in pieces:
+        buffer += piece
+        if buffer.head() is None:
+            assert buffer.maybe_extract_lines() is None
+    head = buffer.head()
+    assert head is not None
+    assert head.startswith(b"\n")
+    assert request_flaw(head) is not None
+    control = HeadBuffer()
+    control += b"\r\n\r\nGET / HTTP/1.1\r\n\r\n"
+    assert control.head() == b"GET / HTTP/1.1\r\n\r\n", "empty lines are dropped (RFC 9112 §2.2)"

@@ -45,6 +45,11 @@ class HeadBuffer(ReceiveBuffer):
             return None
         return bytes(self._data[: found.end()])
 
+    def maybe_extract_lines(self) -> list[bytearray] | None:
+        """As h11 has it, but for a line feed in front: it is no empty line, and stays for `head` to find."""
+        found: list[bytearray] | None = None if self._data[:1] == b"\n" else super().maybe_extract_lines()
+        return found
+
 
 class StrictChunkedReader(ChunkedReader):
     """h11's reader of chunked bodies, which takes nothing but CRLF for the end of a chunk (RFC 9112 §7.1)."""

@@ -118,15 +118,20 @@ class BoundedHttp1Server(BodyReader, _http1.Http1Server):
             yield from self._refuse(431, "the request head is larger than 64 KiB", "faultwire_refused")
         else:
             yield from super().read_headers(event)
-            if self.on_refusal is not None and self.state == self.done and not self.request:
-                self.on_refusal()
+            if self.state == self.done and not self.request:
+                self._tell()
+
+    def _tell(self) -> None:
+        """Tell of a refusal, which ends the connection, once: a head may be read within reading another."""
+        on_refusal, self.on_refusal = self.on_refusal, None
+        if on_refusal is not None:
+            on_refusal()
 
     def _refuse(self, status: int, message: str, kind: str) -> Generator[commands.Command, Any, None]:
         yield commands.SendData(self.conn, refused(error_responses.Refusal(status, kind, message)))
         yield commands.CloseConnection(self.conn)
         self.state = self.done
-        if self.on_refusal is not None:
-            self.on_refusal()
+        self._tell()
 
 
 class Written:

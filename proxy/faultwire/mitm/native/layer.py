@@ -193,6 +193,7 @@ class NativeLayer(Layer):
             self._refuse(400, f"{MALFORMED}its target is no `http` URL", "faultwire_malformed")
             return
         self._words.clear()
+        self.flush()  # what mitmproxy writes comes behind the answers that were given
         self.upstream.close()
         self._left = frozenset(self.handler.transports) - {self.client}  # their ends are nothing to it
         data = word[6] + bytes(self.tunnel.rest(server=False))

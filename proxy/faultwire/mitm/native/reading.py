@@ -48,20 +48,23 @@ def place_by_itself(request: http.Request) -> None:
 def read_request(method: str, target: str, version: str, fields: Headers) -> http.Request:
     """A request as the core read it; where it goes to is set by whoever knows."""
     request = http.Request.__new__(http.Request)
-    request.data = http.RequestData(
-        host="", port=0, method=method.encode(), scheme=b"", authority=b"", path=target.encode("latin-1"),
-        http_version=version.encode(), headers=convert.ReadFields(fields), content=None, trailers=None,
-        timestamp_start=0.0, timestamp_end=None,
-    )  # fmt: skip
+    # The core has validated every member; mitmproxy's constructor checks their types once more, which takes
+    # longer than all that is done here.
+    data = request.data = http.RequestData.__new__(http.RequestData)
+    data.host, data.port, data.scheme, data.authority = "", 0, b"", b""
+    data.method, data.path = method.encode(), target.encode("latin-1")
+    data.http_version, data.headers = version.encode(), convert.ReadFields(fields)
+    data.content = data.trailers = data.timestamp_end = None
+    data.timestamp_start = 0.0
     return request
 
 
 def read_response(status: int, version: str, reason: str, fields: Headers) -> http.Response:
-    """A response as the core read it; mitmproxy's own way to make one looks at each member once more."""
+    """The same for a response. Blanks in front of a reason are no part of it to mitmproxy."""
     response = http.Response.__new__(http.Response)
-    response.data = http.ResponseData(
-        http_version=version.encode(), status_code=status, reason=reason.encode("latin-1"),
-        headers=convert.ReadFields(fields), content=None, trailers=None, timestamp_start=0.0,
-        timestamp_end=None,
-    )  # fmt: skip
+    data = response.data = http.ResponseData.__new__(http.ResponseData)
+    data.http_version, data.headers = version.encode(), convert.ReadFields(fields)
+    data.status_code, data.reason = status, reason.lstrip(" \t").encode("latin-1")
+    data.content = data.trailers = data.timestamp_end = None
+    data.timestamp_start = 0.0
     return response

@@ -145,7 +145,10 @@ class Upstream:
 
     def plain(self, data: bytes) -> None:
         """The same for the core, which reads the HTTP in them."""
+        server = self.server
         self.layer.say(self.layer.tunnel.receive(data, server=True), server=True)
+        if self.server is not server:  # the next request goes to another one already
+            return
         if self._asks is None and not self._handshakes and self.layer.tunnel.pending(server=True):
             self.close()  # it speaks out of turn
 
@@ -248,7 +251,8 @@ class Upstream:
         if not (self._request_sent and self._response_read) or request is None or response is None:
             return
         self._asks = None
-        if ends_connection(request, response):
+        # What it has said beyond its response is no answer to a request that it has not had yet.
+        if ends_connection(request, response) or self.layer.tunnel.pending(server=True):
             self.close()
 
     # ------------------------------------------------------------ ends

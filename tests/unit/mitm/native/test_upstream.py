@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from mitmproxy.proxy import events
 
 from faultwire.mitm.native import upstream
 
@@ -93,3 +94,25 @@ def test_a_request_counts_as_written_once(rig: Rig) -> None:
 def test_there_is_no_connection_before_one_is_wanted(rig: Rig) -> None:
     assert isinstance(rig.layer.upstream, upstream.Upstream)
     assert rig.layer.upstream.server is None
+
+
+TWO_ANSWERS = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi" * 2
+
+
+@pytest.mark.parametrize("size", [len(TWO_ANSWERS), len(TWO_ANSWERS) // 2 + 1])
+def test_an_answer_that_came_before_its_request_is_none(rig: Rig, size: int) -> None:
+    """The second of two pipelined requests goes to another connection, and waits for what is said there."""
+    ask = b"GET /a HTTP/1.1\r\nhost: api.example.com\r\n\r\n"
+    rig.say(ask + ask.replace(b"/a", b"/b"))
+    rig.connect()
+    first = rig.server
+    assert rig.asked().count(b"GET") == 1
+    rig.layer.handle_event(events.DataReceived(first, TWO_ANSWERS[:size]))
+    assert rig.delivered().count(b"200 OK") == 1
+    assert rig.handler.closed == [first]
+    assert len(rig.handler.asked) == 2
+    rig.connect()
+    assert rig.asked().startswith(b"GET /b "), "it is asked there"
+    assert rig.delivered() == b""
+    rig.answer(TWO_ANSWERS[: len(TWO_ANSWERS) // 2])
+    assert rig.delivered().count(b"200 OK") == 1
