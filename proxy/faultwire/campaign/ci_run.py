@@ -12,9 +12,9 @@ from faultwire import _core, clock
 from faultwire.agents.make import prepared
 from faultwire.campaign.configured_keys import known_keys
 from faultwire.campaign.documents import PhaseSummary, passed_notes, phase_document, summary_document
+from faultwire.campaign.files import written as files_written
 from faultwire.errors import ConfigError, FaultwireError
 from faultwire.replay.reader import redaction
-from faultwire.report import faces, json
 from faultwire.runner.folder import STATE
 from faultwire.runner.gate import Rule, gate
 from faultwire.runner.launch import LaunchSettings, start_run
@@ -90,6 +90,10 @@ class Result:
     tape: Path
     warnings: tuple[str, ...] = ()
     void: FaultwireError | None = None
+    outcomes: tuple[Outcome, ...] = ()
+    """What was played, phase by phase."""
+    redact: Callable[[str], str] = str
+    """Takes secrets out of a text, as on the run's tapes."""
 
 
 def perform(
@@ -281,7 +285,7 @@ def _written(
         every = [f"{phase}: {text}" for phase, texts in noticed.items() for text in texts]
         overall = summary_document(scores, summary, redact, wanted.missing, wanted.min_score, verdict, every)
         warnings = (*warnings, *map(redact, every))
-    report = _files(folder, documents, overall)
+    report = files_written(folder, documents, overall)
     folder.end(
         "interrupted" if scores.partial else "void" if error else "finished",
         **({"error": error.code, "why": error.message} if error else {}),
@@ -290,24 +294,16 @@ def _written(
         gate=verdict.word,
         scores={phase.name: phase.score for phase in scores.phases},
     )
-    return Result(documents, overall, scores, verdict, folder.path, report, tape, warnings, error)
-
-
-def _files(
-    folder: RunFolder, documents: Mapping[str, dict[str, Any]], overall: dict[str, Any] | None
-) -> Path:
-    """Every face of every document. With one over all, `report.html` leads to the others."""
-    if overall is None:
-        document = next(iter(documents.values()))
-        for face, name in faces.NAMES.items():
-            folder.write(name, faces.render(document, face))
-        return folder.path / faces.NAMES["html"]
-    from faultwire.report import junit, summary
-
-    for phase, document in documents.items():
-        for face, name in faces.NAMES.items():
-            folder.write(f"{phase}{Path(name).suffix}", faces.render(document, face))
-    folder.write("report.json", json.render(overall))
-    folder.write("report.md", summary.markdown(overall))
-    folder.write("junit.xml", junit.joined(list(documents.values()), overall))
-    return folder.write("report.html", summary.render(overall))
+    return Result(
+        documents,
+        overall,
+        scores,
+        verdict,
+        folder.path,
+        report,
+        tape,
+        warnings,
+        error,
+        tuple(outcomes),
+        redact,
+    )
