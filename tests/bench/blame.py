@@ -1,10 +1,10 @@
-"""`python -m tests.bench.blame [--cases N] [--seed N] [--kind K]`: planted causes, found by `blame`.
+"""`python -m tests.bench.blame [--cases N] [--seed N] [--kind K] [--steps FROM TO]`: planted causes.
 
-An agent of 8 to 50 steps fails in .7 to 1 of its runs with the cause and in 0 to .1 without. Kinds: a
-*single* step; a *pair* that is needed together; *either* of two; a *late* symptom, whose cause lies in the
-first third and whose effect shows at the end, where all that happens in between goes wrong as well; and
-*clean* agents without a cause among their steps, which fail hardly ever or in any case. Beside it: what
-simple rules name.
+They are found by `blame`. An agent of 8 to 50 steps fails in .7 to 1 of its runs with the cause and in 0 to
+.1 without. Kinds: a *single* step; a *pair* that is needed together; *either* of two; a *late* symptom, whose
+cause lies in the first third and whose effect shows at the end, where all that happens in between goes wrong
+as well; and *clean* agents without a cause among their steps, which fail hardly ever or in any case. Beside
+it: what simple rules name.
 
 All intervals of one agent rest on the same runs of the whole and of the calm run, and so they miss together:
 the coverage of a few agents says little, and its standard error is that of the agents' own shares.
@@ -28,6 +28,8 @@ TARGETS = {"single": 0.95, "late": 0.95, "pair": 0.90, "either": 0.90, "clean": 
 """Share of agents of which exactly the planted steps are named (of single and late ones, first)."""
 COVERAGE = (0.93, 0.97)
 RUNS_A_STEP = 15
+STEPS = (8, 50)
+"""Of the agents, from and to."""
 
 
 @dataclass
@@ -44,14 +46,14 @@ class Agent:
     first_fault: int = 0
 
     @classmethod
-    def planted(cls, seed: int, kind: str) -> Agent:
+    def planted(cls, seed: int, kind: str, steps: tuple[int, int] = STEPS) -> Agent:
         def drawn(name: str, n: int = 0) -> float:
             return unit(seed, "bench", kind, name, n)
 
-        size = 8 + int(drawn("size") * 43)
-        steps = sorted(range(size), key=lambda one: drawn("plant", one))
-        early = [one for one in steps if one < max(1, size // 3)]
-        causes = {"single": steps[:1], "late": early[:1], "pair": steps[:2], "either": steps[:2], "clean": []}
+        size = steps[0] + int(drawn("size") * (steps[1] - steps[0] + 1))
+        order = sorted(range(size), key=lambda one: drawn("plant", one))
+        early = [one for one in order if one < max(1, size // 3)]
+        causes = {"single": order[:1], "late": early[:1], "pair": order[:2], "either": order[:2], "clean": []}
         rate, noise = 0.7 + 0.3 * drawn("rate"), 0.1 * drawn("noise")
         if kind == "clean":
             rate = noise = noise if drawn("how") < 0.5 else rate
@@ -138,10 +140,10 @@ def judged(agent: Agent, found: Found) -> None:
         found.covered_of_agents.append(sum(found.covered[before:]) / agent.size)
 
 
-def measured(kind: str, cases: int, seed: int) -> Found:
+def measured(kind: str, cases: int, seed: int, steps: tuple[int, int] = STEPS) -> Found:
     """All agents of one kind."""
     found = Found(kind)
-    agents = [Agent.planted(seed * 1_000_003 + case, kind) for case in range(cases)]
+    agents = [Agent.planted(seed * 1_000_003 + case, kind, steps) for case in range(cases)]
     for agent in agents:
         judged(agent, found)
     if kind != "clean":
@@ -153,9 +155,11 @@ def measured(kind: str, cases: int, seed: int) -> Found:
     return found
 
 
-def table(cases: int, seed: int, kinds: tuple[str, ...] = KINDS) -> Iterator[Found]:
+def table(
+    cases: int, seed: int, kinds: tuple[str, ...] = KINDS, steps: tuple[int, int] = STEPS
+) -> Iterator[Found]:
     for kind in kinds:
-        yield measured(kind, cases, seed)
+        yield measured(kind, cases, seed, steps)
 
 
 def row(one: Found) -> str:
@@ -181,10 +185,13 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=200, help="agents of each kind")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kind", choices=KINDS, action="append", help="of these only")
+    parser.add_argument(
+        "--steps", type=int, nargs=2, default=STEPS, metavar=("FROM", "TO"), help="of an agent"
+    )
     given = parser.parse_args()
     print(HEAD)
     missed = False
-    for one in table(given.cases, given.seed, tuple(given.kind or KINDS)):
+    for one in table(given.cases, given.seed, tuple(given.kind or KINDS), tuple(given.steps)):
         print(row(one), flush=True)
         missed |= one.missed
     return int(missed)

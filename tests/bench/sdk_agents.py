@@ -1,5 +1,5 @@
-"""`python -m tests.bench.sdk_agents [--seed N] [--cases N] [--only NAME ...] [--json FILE]`: agents on real
-SDKs, and whether `blame` finds what is planted on them.
+"""`python -m tests.bench.sdk_agents [--seed N] [--cases N] [--only NAME ...] [--json FILE [--again]]`: agents
+on real SDKs, and whether `blame` finds what is planted on them.
 
 20 agents of 3 to 10 calls, over the mock and through the real proxy. A delay fires on about 8 of 10 calls,
 so that the first step and the first fault are not the same; causes are planted among these decisions as
@@ -9,7 +9,9 @@ fails is drawn anew each time, from what had reached the agent. So a few hundred
 thousands that would deliver the same. Agents in Python are forked from a process that has imported the SDK
 (`sdk_server.py`).
 
-`--json` adds the outcomes to those that the file holds, so that the agents can be run in several pieces.
+`--json` adds the outcomes to those that the file holds, so that the agents can be run in several pieces. It
+also keeps what reached each agent in its real runs: `--again` searches anew with these, and runs an agent
+only where a search asks for a set of decisions that was not run before.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -135,17 +137,28 @@ def ready(agent: Agent, work: Path) -> Iterator[list[str]]:
             process.terminate()
 
 
+class NotRunYet(Exception):
+    """A set of decisions was asked for that no real run has had."""
+
+
 class Delivered:
     """Which of an agent's decisions reach it, for each set of them that is pinned; each set is run once."""
 
-    def __init__(self, trials: SharedTrials, pins: Sequence[Pin], seed: int) -> None:
+    def __init__(self, trials: SharedTrials | None, pins: Sequence[Pin], seed: int) -> None:
         self.trials, self.pins, self.seed = trials, pins, seed
         self.known: dict[Coalition, Coalition] = {}
         self.runs = 0
         self.astray: list[str] = []
 
+    def take(self, earlier: dict[str, Any]) -> None:
+        """What is known from earlier runs of the agent."""
+        self.known = {frozenset(pinned): frozenset(held) for pinned, held in earlier["delivered"]}
+        self.runs, self.astray = earlier["runs"], list(earlier["astray"])
+
     def of(self, pinned: Coalition) -> Coalition:
         for _ in range(0 if pinned in self.known else 1 if 0 < len(pinned) < len(self.pins) else AGAIN):
+            if self.trials is None:
+                raise NotRunYet
             self.runs += 1
             outcome = self.trials.run(Trial(frozenset(self.pins[at] for at in pinned), self.seed))
             held = frozenset(at for at, pin in enumerate(self.pins) if pin in outcome.fired)
@@ -155,12 +168,16 @@ class Delivered:
         return self.known[pinned]
 
 
-def searched(agent: Agent, work: Path, seed: int, cases: int) -> dict[str, Any]:
-    """What blame makes of the plants on an agent, with what that took."""
+def searched(
+    agent: Agent, work: Path, seed: int, cases: int, earlier: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """What blame makes of the plants on an agent, with what that took; `earlier` is what it was before."""
+    with suppress(NotRunYet):
+        if earlier is not None:
+            return _again(earlier, seed, cases)
     started = time.monotonic()
     profile = parse(PROFILE, "bench.yaml")
     settings = LaunchSettings("bench", mock=True, base=work / "state")
-    found = {kind: Found(kind) for kind in KINDS}
     with ready(agent, work) as command, start_run(settings) as run:
         environment = run.open_session("exec", profile, seed)
         Processes().run(tuple(command), environment, timeout_s=LIMIT_S)
@@ -168,24 +185,42 @@ def searched(agent: Agent, work: Path, seed: int, cases: int) -> dict[str, Any]:
         exchanges = run.history("exec").exchanges
         pins = pins_of(exchanges)
         runner = TrialRunner(settings, profile, tuple(command), ExitCode(), LIMIT_S)
+        places = [pin.exchange for pin in pins]
         with SharedTrials(runner) as trials:
             delivered = Delivered(trials, pins, seed)
-            for plant in plants(len(pins), cases, seed):
-                design, rolls = Design(len(pins), seed=plant.seed), 0
-                while (coalition := design.candidate()) is not None:
-                    rolls += 1
-                    rolled = unit(plant.seed, "bench", plant.kind, "run", rolls)
-                    design.record(coalition, rolled < plant.chance(delivered.of(coalition)))
-                found[plant.kind].add(plant, design)
-                if plant.causes:
-                    simple = simple_rules(plant, [pin.exchange for pin in pins], len(exchanges))
-                    found[plant.kind].simple.append(simple)
+            if earlier is not None and earlier["exchanges"] == places:
+                delivered.take(earlier)
+            found = _plants(delivered, places, len(exchanges), seed, cases)
         run.folder.end("finished")
     return {
-        "agent": agent.name, "calls": len(exchanges), "decisions": len(pins), "runs": delivered.runs,
-        "astray": delivered.astray, "seconds": time.monotonic() - started,
-        "kinds": [_as_json(one) for one in found.values()],
+        "agent": agent.name, "calls": len(exchanges), "decisions": len(pins), "exchanges": places,
+        "runs": delivered.runs, "astray": delivered.astray, "kinds": found,
+        "seconds": time.monotonic() - started,
+        "delivered": [[sorted(pinned), sorted(held)] for pinned, held in delivered.known.items()],
     }  # fmt: skip
+
+
+def _again(earlier: dict[str, Any], seed: int, cases: int) -> dict[str, Any]:
+    delivered = Delivered(None, [None] * earlier["decisions"], seed)  # type: ignore[list-item]
+    delivered.take(earlier)
+    return earlier | {"kinds": _plants(delivered, earlier["exchanges"], earlier["calls"], seed, cases)}
+
+
+def _plants(
+    delivered: Delivered, exchanges: Sequence[int], calls: int, seed: int, cases: int
+) -> list[dict[str, Any]]:
+    """What is found of each kind, of decisions on these exchanges."""
+    found = {kind: Found(kind) for kind in KINDS}
+    for plant in plants(len(exchanges), cases, seed):
+        design, rolls = Design(len(exchanges), seed=plant.seed), 0
+        while (coalition := design.candidate()) is not None:
+            rolls += 1
+            rolled = unit(plant.seed, "bench", plant.kind, "run", rolls)
+            design.record(coalition, rolled < plant.chance(delivered.of(coalition)))
+        found[plant.kind].add(plant, design)
+        if plant.causes:
+            found[plant.kind].simple.append(simple_rules(plant, exchanges, calls))
+    return [_as_json(one) for one in found.values()]
 
 
 def summed(found: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -211,15 +246,9 @@ def table(found: list[dict[str, Any]]) -> list[str]:
         cases, simple = one["cases"], one["simple_rules"]
         runs = sorted(one["runs_a_step"])[len(one["runs_a_step"]) // 2]
         cover = f"{one['intervals_that_cover'] / one['intervals']:.1%}" if one["intervals"] else ""
-        first = "" if kind == "none" else f"{one['cause_first'] / cases:.0%}"
         cells = [f"{simple[rule] / cases:.0%}" if simple else "" for rule in rules]
-        shares = [
-            first,
-            f"{one['exact'] / cases:.0%}",
-            f"{one['false_blame'] / cases:.0%}",
-            cover,
-            f"{runs:.1f}",
-        ]
+        first, *rest = (f"{one[name] / cases:.0%}" for name in ("cause_first", "exact", "false_blame"))
+        shares = ["" if kind == "none" else first, *rest, cover, f"{runs:.1f}"]
         lines.append(f"| {' | '.join([CALLED[kind], str(cases), *shares, *cells])} |")
     return lines
 
@@ -245,9 +274,12 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", choices=[agent.name for agent in ALL], metavar="NAME")
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--at-once", type=int, default=2)
+    parser.add_argument("--again", action="store_true", help="search anew, with the runs that the file holds")
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin with no agent after that")
     given = parser.parse_args()
     found = json.loads(given.json.read_text()) if given.json is not None and given.json.exists() else []
+    earlier = {one["agent"]: one for one in found if "delivered" in one} if given.again else {}
+    found = [one for one in found if one["agent"] not in earlier]
     known = {one["agent"] for one in found}
     os.environ.update(KEYS)
     chosen = [
@@ -262,7 +294,7 @@ def main() -> int:
         if time.monotonic() > ends:
             return None
         with tempfile.TemporaryDirectory() as work:
-            made = searched(agent, Path(work), seed, given.cases)
+            made = searched(agent, Path(work), seed, given.cases, earlier.get(agent.name))
         print(
             f"{agent.name}: {made['decisions']} decisions on {made['calls']} calls, {made['runs']} runs, "
             f"{len(made['astray'])} astray, {made['seconds']:.0f} s {made['astray'][:2] or ''}",
@@ -276,7 +308,8 @@ def main() -> int:
                 continue
             found.append(made)
             if given.json is not None:
-                given.json.write_text(json.dumps(found, indent=1))
+                rest = [one for name, one in earlier.items() if name not in {made["agent"] for made in found}]
+                given.json.write_text(json.dumps([*found, *rest], indent=1))
     print("\n".join(table(found)))
     for line in missed(found):
         print(f"missed: {line}")

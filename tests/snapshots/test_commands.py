@@ -24,6 +24,7 @@ CURL = ["curl", "-sS", "-o", "/dev/null", "-H", "authorization: Bearer any", "-d
         "verify",
         "doctor",
         "ca",
+        "ci",
         "tape",
         "scan",
         "score",

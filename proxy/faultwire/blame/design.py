@@ -40,14 +40,17 @@ LEAST_RATE = 0.25
 """A whole that fails less often than this is taken not to fail, as in `shrink`."""
 UNTESTABLE = 2
 """Undecided outcomes of a coalition, and no other, after which it is not tried again."""
-LENIENT = 0.4
+LENIENT = 0.8
 """The share of the error rate at which a coalition is decided to say nothing against its part."""
 LEANING = 4
 """How many times longer than others a coalition is run whose outcomes lean towards a cause."""
 REFERENCE = 20
 """Runs of each reference with many parts; all parts are held against them."""
 SURVIVORS = 16
-"""Runs of the two coalitions of a part that is blamed: its interval must not rest on when it was stopped."""
+"""Runs of the two coalitions of a part that is blamed, with many parts: its interval must not rest on when it
+was stopped."""
+FEW = 6
+"""Runs of these at least. With few parts there are few to share them: they are as many as there are parts."""
 ENUMERATED = 4
 """Survivors up to which all of their coalitions are run."""
 REPEATS = 6
@@ -82,7 +85,8 @@ class Design:
         """Start with nothing known."""
         if self.size < 1:
             raise ValueError("found no part, expected at least one")
-        self.reference = self.reference or min(REFERENCE, 6 + 2 * self.size)
+        self.reference = self.reference or min(REFERENCE, max(FEW, self.size))
+        self.survivors = min(SURVIVORS, max(FEW, self.size))
         self.whole: Coalition = frozenset(range(self.size))
         self.calm: Coalition = frozenset()
         self._differ = False
@@ -138,12 +142,12 @@ class Design:
     def _survivors(self) -> Coalition | None:
         blamed = self.blamed()
         singles = [arm(part) for part in blamed for arm in (self.necessity, self.sufficiency)]
-        if short := self._short(singles, CONFIRMED if self.repeats.exact else SURVIVORS):
+        if short := self._short(singles, CONFIRMED if self.repeats.exact else self.survivors):
             return min(short, key=self._turn)
         if len(blamed) < 2:
             return None
         if len(blamed) <= ENUMERATED:
-            short = self._short(subsets(blamed), 1 if self.repeats.exact else self.most)
+            short = self._short(subsets(blamed), 1 if self.repeats.exact else min(self.most, self.survivors))
             return min(short, key=self._turn) if short else None
         if self.walks is None:
             self.walks = Walks(tuple(blamed), seed=self.seed)
@@ -261,7 +265,7 @@ class Design:
         blamed = self.blamed() or [0]
         singles = {arm(part) for part in blamed for arm in (self.necessity, self.sufficiency)}
         usual = {one: self.reference if one in (self.whole, self.calm) else round(USUAL) for one in singles}
-        survivors = sum(max(0, SURVIVORS - max(self.of(one).tried, usual[one])) for one in singles)
+        survivors = sum(max(0, self.survivors - max(self.of(one).tried, usual[one])) for one in singles)
         return max(1, left + references + survivors + curve)
 
     def _contrast(self) -> Contrast:

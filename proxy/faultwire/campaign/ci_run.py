@@ -11,13 +11,8 @@ from typing import TYPE_CHECKING, Any
 from faultwire import _core, clock
 from faultwire.agents.make import prepared
 from faultwire.campaign.configured_keys import known_keys
-from faultwire.campaign.documents import (
-    PhaseSummary,
-    passed_notes,
-    phase_document,
-    summary_document,
-    write_files,
-)
+from faultwire.campaign.documents import PhaseSummary, passed_notes, phase_document, summary_document
+from faultwire.campaign.files import written as files_written
 from faultwire.errors import ConfigError, FaultwireError
 from faultwire.replay.reader import redaction
 from faultwire.runner.folder import STATE
@@ -95,6 +90,10 @@ class Result:
     tape: Path
     warnings: tuple[str, ...] = ()
     void: FaultwireError | None = None
+    outcomes: tuple[Outcome, ...] = ()
+    """What was played, phase by phase."""
+    redact: Callable[[str], str] = str
+    """Takes secrets out of a text, as on the run's tapes."""
 
 
 def perform(
@@ -299,7 +298,7 @@ def _written(
         every = [f"{phase}: {text}" for phase, texts in noticed.items() for text in texts]
         overall = summary_document(scores, summary, redact, wanted.missing, wanted.min_score, verdict, every)
         warnings = (*warnings, *map(redact, every))
-    report = write_files(folder, documents, overall)
+    report = files_written(folder, documents, overall)
     folder.end(
         "interrupted" if scores.partial else "void" if error else "finished",
         **({"error": error.code, "why": error.message} if error else {}),
@@ -308,4 +307,16 @@ def _written(
         gate=verdict.word,
         scores={phase.name: phase.score for phase in scores.phases},
     )
-    return Result(documents, overall, scores, verdict, folder.path, report, tape, warnings, error)
+    return Result(
+        documents,
+        overall,
+        scores,
+        verdict,
+        folder.path,
+        report,
+        tape,
+        warnings,
+        error,
+        tuple(outcomes),
+        redact,
+    )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.campaign.upstream_request import forwarded
 from faultwire.contract.overall import PHASES
-from faultwire.report import faces, json
 from faultwire.report.document import Ruling, Subject, document
 from faultwire.report.passed import passed_warnings
 from faultwire.runner.past_runs import Trend
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from faultwire.config.model import Config
-    from faultwire.runner.folder import RunFolder
     from faultwire.runner.gate import Gate
     from faultwire.runner.play_phase import Outcome
     from faultwire.runner.scored import Summary
@@ -154,23 +152,3 @@ def summary_document(
         trend=phase_summary.trend.runs,
         left_out=phase_summary.trend.left_out,
     )
-
-
-def write_files(
-    folder: RunFolder, documents: Mapping[str, dict[str, Any]], overall: dict[str, Any] | None
-) -> Path:
-    """Every face of every document. With one over all, `report.html` leads to the others."""
-    if overall is None:
-        document = next(iter(documents.values()))
-        for face, name in faces.NAMES.items():
-            folder.write(name, faces.render(document, face))
-        return folder.path / faces.NAMES["html"]
-    from faultwire.report import junit, summary
-
-    for phase, document in documents.items():
-        for face, name in faces.NAMES.items():
-            folder.write(f"{phase}{Path(name).suffix}", faces.render(document, face))
-    folder.write("report.json", json.render(overall))
-    folder.write("report.md", summary.markdown(overall))
-    folder.write("junit.xml", junit.joined(list(documents.values()), overall))
-    return folder.write("report.html", summary.render(overall))

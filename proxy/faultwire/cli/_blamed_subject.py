@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from faultwire.blame.session import Splitting
     from faultwire.cli.options import Traffic
     from faultwire.events import Recorded
+    from faultwire.profile.model import Profile
     from faultwire.tape.read.metadata import SessionInfo
     from faultwire.trials.model import Outcome, Pin
 
@@ -106,25 +107,14 @@ def _faulted(
     stack: ExitStack,
 ) -> Subject:
     """Parts are the decisions of faults; a run has those of its coalition."""
-    from faultwire.blame.compare import shown, step_of
-    from faultwire.blame.parts import Part
     from faultwire.cli._blamed_inside import of_faults
     from faultwire.cli._failed_run import oracle, profile_of, runner_on
     from faultwire.trials.model import Trial
     from faultwire.trials.shared import SharedTrials
 
     profile = profile_of("blame", traffic, made.tape, made.session, pins)
-    settings = {entry.id: entry.fault.non_default_settings() for entry in profile.entries}
-    numbered = {one.number: one for one in made.exchanges}
     ordered = sorted(pins, key=lambda pin: pin.exchange)
-    parts = tuple(
-        Part(
-            pin.exchange, "fault", f"{pin.entry} on its call {pin.call}", step_of(numbered[pin.exchange]),
-            pin, failed=shown(numbered[pin.exchange]), calm=_unfaulted(numbered[pin.exchange]),
-            settings=", ".join(f"{name}: {value}" for name, value in settings[pin.entry].items()),
-        )
-        for pin in ordered
-    )  # fmt: skip
+    parts = parts_of_faults(ordered, made.exchanges, profile)
     judge = oracle("blame", asked.oracle, asked.expect, asked.contract)
     runner = runner_on(
         "blame",
@@ -147,6 +137,23 @@ def _faulted(
         made.tape, made.session, made.exchanges, parts, runner, traffic, stack, live=asked.live
     )
     return replace(made, parts=parts, attempt=attempt, splitting=splitting)
+
+
+def parts_of_faults(pins: Sequence[Pin], exchanges: Sequence[Recorded], profile: Profile) -> tuple[Part, ...]:
+    """A part for each decision of a fault, in their order."""
+    from faultwire.blame.compare import shown, step_of
+    from faultwire.blame.parts import Part
+
+    settings = {entry.id: entry.fault.non_default_settings() for entry in profile.entries}
+    numbered = {one.number: one for one in exchanges}
+    return tuple(
+        Part(
+            pin.exchange, "fault", f"{pin.entry} on its call {pin.call}", step_of(numbered[pin.exchange]),
+            pin, failed=shown(numbered[pin.exchange]), calm=_unfaulted(numbered[pin.exchange]),
+            settings=", ".join(f"{name}: {value}" for name, value in settings[pin.entry].items()),
+        )
+        for pin in pins
+    )  # fmt: skip
 
 
 def _unfaulted(exchange: Recorded) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from faultwire.cli._ended import interruptible
 from faultwire.cli._placed import anywhere
@@ -30,6 +30,17 @@ WIDTH = 110
 """Columns where stdout is no terminal: a report that is read later should not be folded."""
 
 
+class After(Protocol):
+    """What is done once a run has ended, and its files are there."""
+
+    def __call__(self, result: Result, config: Config, parts: Sequence[Part], wanted: Wanted, /) -> Result:
+        """The result with what was added. It changes no verdict."""
+
+
+def _as_it_is(result: Result, *_: object) -> Result:
+    return result
+
+
 def play(
     command: str,
     options: Play,
@@ -38,11 +49,12 @@ def play(
     check_memory: bool = False,
     live: bool = True,
     shown: Callable[[Result], None] | None = None,
+    after: After = _as_it_is,
 ) -> None:
     """Load, play what `parts` makes of the configuration (and why others are missing), show, and exit.
 
-    `live` allows a redrawn progress line; `shown` prints the result instead of the report. Raises
-    FaultwireError; exits 1 and 130 by itself.
+    `live` allows a redrawn progress line; `shown` prints the result instead of the report; `after` may add
+    to the result before. Raises FaultwireError; exits 1 and 130 by itself.
     """
     from faultwire.campaign.ci_run import Wanted, alone
     from faultwire.runner.never_judged import foreseen
@@ -81,6 +93,7 @@ def play(
         raise
     for warning in result.warnings[len(config.warnings) :]:
         say(f"warning: {warning}")
+    result = after(result, config, made, wanted)
     _copy(result, target)
     (shown or (lambda done: _show(done, options)))(result)
     stored(store, result.folder)

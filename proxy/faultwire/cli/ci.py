@@ -14,9 +14,9 @@ from faultwire.cli.output import say
 from faultwire.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from faultwire.campaign.ci_run import Part
+    from faultwire.campaign.ci_run import Part, Result, Wanted
     from faultwire.config.model import Config
 
 SET_BY = {
@@ -39,8 +39,14 @@ NOT_SET = {
 @play_options
 @campaign_options
 @store_options
+@click.option(
+    "--explain",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Also find which faults made new failures, with at most N runs of the agent in all.",
+)
 @ui_options
-def ci(**options: Any) -> None:
+def ci(explain: int | None, **options: Any) -> None:
     """Run every phase of the configuration once: mutations, chaos, contract, replays.
 
     A phase is played if the file has its section: `mutations` (or `invariants` of the file's own), `chaos`,
@@ -49,6 +55,9 @@ def ci(**options: Any) -> None:
     The overall score is the weighted mean of the phases that ran (`scoring`), 0 to 1. With --min-score
     the overall score and the score of each phase must reach the minimum, and no critical invariant may
     fail. Without it every verdict must be a pass.
+
+    With --explain, failures that --baseline did not have (without it: all) are run again with some of
+    their faults, as `faultwire blame` does. It changes no verdict and no exit code.
     """
     from faultwire.cli._play import play
 
@@ -66,7 +75,14 @@ def ci(**options: Any) -> None:
             say(f"plays {_listed(config, found)}")
         return found, {name: why for name, why in NOT_SET.items() if name not in names}
 
-    play("ci", Play(**options), parts, check_memory=True)
+    def after(result: Result, config: Config, parts: Sequence[Part], wanted: Wanted, /) -> Result:
+        from faultwire.cli import _explained
+
+        if explain is None:
+            return result
+        return _explained.explain(result, config, parts, wanted, explain, quiet=options["quiet"])
+
+    play("ci", Play(**options), parts, check_memory=True, after=after)
 
 
 def _listed(config: Config, parts: tuple[Part, ...]) -> str:

@@ -82,6 +82,7 @@ def copied(folder: Path, phases: Iterable[str], path: Path, face: Face) -> list[
     pairs = [(folder / NAMES[face], path)]
     if face != "junit":
         names = [f"{phase}{Path(NAMES[face]).suffix}" for phase in phases]
+        names += sorted(one.name for one in folder.glob(f"blame-*{Path(NAMES[face]).suffix}"))
         pairs += [(folder / name, path.with_name(name)) for name in names]
     for source, target in pairs:
         try:

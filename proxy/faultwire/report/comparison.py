@@ -105,7 +105,7 @@ def result(document: Mapping[str, Any]) -> dict[str, Any]:
     return {"score": document["score"]["number"], "gate": document["score"]["gate"]}
 
 
-def _places(document: Mapping[str, Any]) -> dict[str, tuple[str, str, int]]:
+def invocation_places(document: Mapping[str, Any]) -> dict[str, tuple[str, str, int]]:
     """Every invocation's subject, by its id."""
     texts = {prompt["id"]: prompt["text"] for prompt in document["prompts"]}
     return {
@@ -115,7 +115,7 @@ def _places(document: Mapping[str, Any]) -> dict[str, tuple[str, str, int]]:
 
 
 def _clean(document: Mapping[str, Any]) -> Subjects:
-    places, found = _places(document), Subjects()
+    places, found = invocation_places(document), Subjects()
     for cell in document["cells"]:
         if cell["verdict"] != "unknown":
             subject = places[cell["invocation"]]
@@ -139,9 +139,9 @@ def _profiles(now: Mapping[str, Any], before: Mapping[str, Any]) -> set[str]:
 
 def _changed(now: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     """Cells that passed and now fail, and the other way round."""
-    places = _places(before)
+    places = invocation_places(before)
     old = {(places[cell["invocation"]], cell["invariant"]): cell["verdict"] for cell in before["cells"]}
-    places = _places(now)
+    places = invocation_places(now)
     turned: dict[str, list[dict[str, str]]] = {"pass": [], "fail": []}
     for cell in now["cells"]:
         verdict = cell["verdict"]

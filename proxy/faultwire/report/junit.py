@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from faultwire.report.explained import of_cell
 from faultwire.report.page import judged, unjudged
 from faultwire.report.text import clip, line
 from faultwire.text import safe
@@ -78,7 +79,8 @@ def _suite(
         invocation = invocations[cell["invocation"]]
         first = invocation["id"] not in seen
         seen.add(invocation["id"])
-        _case(suite, cell, invocation, first=first, passes=passes)
+        why = of_cell(document.get("explained") or (), cell)
+        _case(suite, cell, invocation, first=first, passes=passes, why=why)
     SubElement(suite, "system-out")
     SubElement(suite, "system-err")
 
@@ -146,10 +148,16 @@ def _gate(
 
 
 def _case(
-    suite: Element, cell: Mapping[str, Any], invocation: Mapping[str, Any], *, first: bool, passes: bool
+    suite: Element,
+    cell: Mapping[str, Any],
+    invocation: Mapping[str, Any],
+    *,
+    first: bool,
+    passes: bool,
+    why: Mapping[str, Any] | None = None,
 ) -> None:
     """One cell. The time of an invocation is that of its first cell, so that sums are right. `passes`: the
-    rule of the run allows what failed."""
+    rule of the run allows what failed. `why`: what was found of its failure."""
     case = SubElement(
         suite,
         "testcase",
@@ -169,16 +177,21 @@ def _case(
         SubElement(case, "skipped", {"message": line(f"{ALLOWED}: {cell['explanation']}", MESSAGE)})
         return
     failure = SubElement(case, "failure", words | {"type": _name(cell["invariant"])})
-    failure.text = _failure_text(cell, invocation)
+    failure.text = _failure_text(cell, invocation, why)
 
 
-def _failure_text(cell: Mapping[str, Any], invocation: Mapping[str, Any]) -> str:
-    """The failure text: explanation, traffic and the agent's answer."""
+def _failure_text(
+    cell: Mapping[str, Any], invocation: Mapping[str, Any], why: Mapping[str, Any] | None
+) -> str:
+    """The failure text: explanation, traffic, why it failed, and the agent's answer."""
     parts = [cell["explanation"], f"invocation: {invocation['id']}"]
     if cell["exchanges"]:
         parts.append(f"exchanges: {', '.join(map(str, cell['exchanges'][:20]))}")
     fired = [f["id"] for e in invocation["exchanges"] for f in e["faults"] if f["outcome"] == "fired"]
     parts.append(f"faults that fired: {', '.join(dict.fromkeys(fired)) or 'none'}")
+    if why is not None:
+        parts.append(f"why: {why['conclusion']}")
+        parts += [f"blame: {why['page']}"] if why["page"] else []
     parts.append(f"answer: {clip(invocation['answer'] or '(nothing)', ANSWER)}")
     return safe("\n".join(parts), lines=True)
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from faultwire.report import page
+from faultwire.report import explained, page
 from faultwire.report.text import line
 from faultwire.text import counted, unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 MARKS = {"pass": "✅", "fail": "❌", "unknown": "❔"}
 GATE_WORDS = {"pass": "passed", "fail": "failed", "unknown": "unknown"}
@@ -36,6 +36,7 @@ def render(document: dict[str, Any]) -> str:
         _matrix(document) if judged else "",
         _unfired(document),
         _findings(document),
+        explanations(document.get("explained") or ()),
         _fixes(document["suggestions"]),
         _statistics(document["statistics"]) if judged else "",
         _mutations(document["mutations"]),
@@ -218,6 +219,17 @@ def _findings(document: dict[str, Any]) -> str:
             lines.append(f"- … {len(mine) - GROUPS} more")
         parts.append(f"### {title}\n\n" + "\n".join(lines))
     return "\n\n".join(parts)
+
+
+def explanations(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What was found of failures, with links to the pages beside the report."""
+    texts = []
+    for row in rows[:GROUPS]:
+        page = f" ([{row['page']}](./{row['page']}), {counted(row['runs'], 'run')})" if row["page"] else ""
+        texts.append(f"- {code(explained.title(row), 200)}: {code(row['conclusion'], 400)}{page}")
+    if len(rows) > GROUPS:
+        texts.append(f"- … {len(rows) - GROUPS} more")
+    return "### Why it failed\n\n" + "\n".join(texts) if texts else ""
 
 
 def _fixes(suggestions: list[dict[str, Any]]) -> str:

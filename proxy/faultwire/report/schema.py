@@ -225,6 +225,25 @@ class Invocation(Part):
     topology: Topology | None = None
 
 
+class Explained(Part):
+    """What `ci --explain` found of a failure, and of the cells that failed in the same way (`invocations`, so
+    many `also` besides its own). `page` and `data` are files beside the report, null where nothing could be
+    searched: then `conclusion` says why."""
+
+    phase: str
+    invariant: str
+    severity: Severity
+    scenario: str
+    invocation: str
+    invocations: list[str]
+    also: Count
+    runs: Count
+    conclusion: str
+    blamed: list[str]
+    page: Annotated[str, Field(pattern=r"^blame-\d{1,6}\.html$")] | None
+    data: Annotated[str, Field(pattern=r"^blame-\d{1,6}\.json$")] | None
+
+
 class Report(Part):
     """A report of faultwire."""
 
@@ -243,6 +262,7 @@ class Report(Part):
     mutations: Mutations | None
     comparison: Comparison | None
     trend: Trend | None
+    explained: list[Explained] | None = None
 
 
 def schema() -> dict[str, Any]:

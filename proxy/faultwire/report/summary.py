@@ -13,10 +13,10 @@ from rich.text import Text
 from faultwire._core import __version__
 from faultwire.contract.overall import PHASES
 from faultwire.errors import FaultwireError
-from faultwire.report import terminal_numbers as numbers
+from faultwire.report import explained, terminal_numbers as numbers
 from faultwire.report.comparison import trend_part
 from faultwire.report.html import environment
-from faultwire.report.markdown import GATE_WORDS, MARKS, code, ruling, table
+from faultwire.report.markdown import GATE_WORDS, MARKS, code, explanations, ruling, table
 from faultwire.report.page import counted_as, spark
 from faultwire.report.text import clip, line
 from faultwire.text import unit
@@ -143,7 +143,8 @@ def markdown(document: dict[str, Any]) -> str:
     foot = f"run {code(run['id'])} · seed {run['seed']} · ledger {code(run['ledger'])}"
     mind = "\n".join(f"- {code(text, 300)}" for text in run["warnings"][:10])
     drawn = table(("phase", "score", "weight", "verdict", "invocations", "cells", "score from"), rows)
-    return "\n\n".join(part for part in (head, ruled, mind, drawn, foot) if part) + "\n"
+    why = explanations(document.get("explained") or ())
+    return "\n\n".join(part for part in (head, ruled, mind, drawn, why, foot) if part) + "\n"
 
 
 def terminal(document: dict[str, Any], *, plain: bool = False) -> RenderableType:
@@ -166,6 +167,7 @@ def terminal(document: dict[str, Any], *, plain: bool = False) -> RenderableType
     drawn = numbers.trend(document["trend"], plain=plain)
     if drawn is not None:
         parts.append(drawn)
+    parts += [Text(text) for text in explained.lines(document.get("explained") or ())]
     return Group(
         *parts, Text.assemble(("overall  ", "bold"), (_verdict_line(document).replace("*", ""), style))
     )

@@ -162,16 +162,16 @@ def _tried(
     lookout: BypassWatch,
 ) -> Played:
     """Play an invocation until it is not void, each time in a session of its own."""
-    played = _invocation(invocation, asked, agent, stage, seed, invocation.id, lookout.watch())
+    played = invoked(invocation, asked, agent, stage, seed, invocation.id, lookout.watch())
     for again in range(2, retries + 2):
         if not played.history.voids:
             break
         name = f"{invocation.id}~{again}"
-        played = _invocation(invocation, asked, agent, stage, seed, name, lookout.watch())
+        played = invoked(invocation, asked, agent, stage, seed, name, lookout.watch())
     return played
 
 
-def _invocation(
+def invoked(
     invocation: Invocation,
     asked: Asked,
     agent: Agent,
@@ -180,6 +180,7 @@ def _invocation(
     name: str,
     watch: InvocationWatch,
 ) -> Played:
+    """Play an invocation once, in a session of this name."""
     try:
         env = stage.open_session(name, invocation.scenario.profile, seed)
     except FaultwireError as error:

@@ -77,10 +77,10 @@ class TrialRunner:
         """Run the agent once in a session of this name of a run that was started. Raises as `run` does."""
         started = clock.monotonic()
         history, closed = self._play(run, trial, name)
-        outcome = self._judged(history, closed, run.tape)
+        outcome = self.judged(history, closed, run.tape)
         return replace(outcome, seconds=clock.monotonic() - started)
 
-    def _profile(self, trial: Trial) -> Profile:
+    def pinned_profile(self, trial: Trial) -> Profile:
         """The pinned profile. A tape gives the servers' answers only where there is a profile; for a run
         without faults, an entry is left that never fires."""
         profile = trial.profile or self.profile
@@ -89,7 +89,7 @@ class TrialRunner:
         return pinned(profile, [Pin(profile.entries[0].id, NEVER)])
 
     def _play(self, run: Run, trial: Trial, name: str) -> tuple[History, SessionSummary]:
-        profile = self._profile(trial)
+        profile = self.pinned_profile(trial)
         environment = run.open_session(name, profile, trial.seed, self.session, trial.answers)
         if self.settings.frozen is not None:
             environment = self.settings.frozen.environment(environment)
@@ -98,7 +98,8 @@ class TrialRunner:
         result = AgentResult(ended.stdout, ended.code, ended.duration_s, ended.stderr, ended.timed_out)
         return replace(run.history(name), agent=result, voids=closed.voids), closed
 
-    def _judged(self, history: History, closed: SessionSummary, tape: Path) -> Outcome:
+    def judged(self, history: History, closed: SessionSummary, tape: Path) -> Outcome:
+        """What came of a session that was closed."""
         fired = frozenset(pins_of(history.exchanges))
         about: dict[str, Any] = {
             "exchanges": len(history.exchanges),
