@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from faultwire.events import Action, Chunk, Exchange, Request, Response, Wait
-from faultwire.exchange.active_fault import ActiveFault
+from faultwire.exchange.active_fault import MARK, ActiveFault
 from faultwire.exchange.fault_chain import FaultChain
 from faultwire.exchange.plan import Decision
 from faultwire.exchange.session_state import Subject
@@ -49,8 +50,10 @@ class Trailing(Mutator):
         return (*headers, ("x-more", "1"))
 
 
-def active(mutator: Mutator | None, *, dropped: bool = False, fault: Fault | None = None) -> ActiveFault:
-    entry = Entry.model_construct(id="e", fault=fault or Probe(), trigger=Trigger())
+def active(
+    mutator: Mutator | None, *, dropped: bool = False, fault: Fault | None = None, mark: bool = False
+) -> ActiveFault:
+    entry = Entry.model_construct(id="e", fault=fault or Probe(), trigger=Trigger(), mark=mark)
     made = ActiveFault(Decision(entry, Subject("k", 0, 0), "fire", "test"), mutator)
     made.dropped = ("inapplicable", "for a test") if dropped else None
     return made
@@ -115,3 +118,23 @@ def test_only_an_upgrade_to_a_websocket_has_no_body(status: int, upgrade: str, d
     response = Response(status, "", (("connection", "upgrade"), ("upgrade", upgrade)))
     chain(member).arrive(Exchange("s", 1, Request("GET", "https", "h", 443, "/"), response=response))
     assert (member.dropped is not None) is dropped
+
+
+class Looking(Mutator):
+    def head(self, response: Response) -> Response:
+        return response
+
+
+class Unavailable(Mutator):
+    def head(self, response: Response) -> Response:
+        return replace(response, status=503)
+
+
+@pytest.mark.parametrize(
+    ("mutator", "marked"), [(Looking(), False), (Unavailable(), True)], ids=["looks", "changes"]
+)
+def test_only_a_head_that_a_fault_changed_is_marked_as_its_own(mutator: Mutator, marked: bool) -> None:
+    member = active(mutator, mark=True)
+    exchange = Exchange("s", 1, Request("POST", "https", "h", 443, "/"), response=SSE)
+    headers = dict(chain(member).arrive(exchange).headers)
+    assert headers.get(MARK) == ("probe" if marked else None)
