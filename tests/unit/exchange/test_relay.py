@@ -160,8 +160,22 @@ def test_an_end_among_them_is_the_last_thing_that_is_done() -> None:
     relay = chain(mutator)
     assert list(relay.feed(STREAM)) == [*(Send(event) for event in EVENTS[:3]), Send(b"half"), Cut()]
     assert relay.ended
-    assert list(relay.feed(STREAM)) == []
+    for more in (STREAM, EVENTS[0], b""):
+        assert list(relay.feed(more)) == []
     assert mutator.asked == [10], "nobody is asked after the end"
+
+
+def test_what_somebody_else_gives_at_the_end_goes_through_the_faults_first() -> None:
+    mutator = Passing(b"data: 3", (Send(b"new"),))
+    relay = chain(mutator)
+    assert list(relay.feed(b"data: un")) == []
+    given = (Send(b"ended\n\ndata: 3\n\nrest"), Wait(1.0))
+    assert list(relay.finish(given)) == [
+        Send(b"data: unended\n\n"),
+        Send(b"new"),
+        Wait(1.0),
+        Send(b"rest"),
+    ]
 
 
 def test_a_fault_that_only_has_trailers_is_asked_for_them() -> None:
@@ -171,6 +185,23 @@ def test_a_fault_that_only_has_trailers_is_asked_for_them() -> None:
 
     assert chain(Trailing()).trailers((("x", "y"),)) == (("x", "y"), ("grpc-status", "13"))
     assert chain(Passing(b"none")).trailers((("x", "y"),)) == (("x", "y"),)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_who_has_nothing_to_do_beside_it_leaves_it_alone(first: bool) -> None:
+    mutator = Passing(b"none")
+    entry = Entry.model_construct(id="e", fault=Probe(), trigger=Trigger())
+    decision = Decision(entry, Subject("k", 0, 0), "fire", "test")
+    idle = [ActiveFault(decision, None), ActiveFault(decision, OneByOne(Passing(b"data: 1")))]
+    idle[1].dropped = ("inapplicable", "for a test")
+    made = FaultChain()
+    for member in (
+        (*idle, ActiveFault(decision, mutator)) if first else (ActiveFault(decision, mutator), *idle)
+    ):
+        made.add(member)
+    made.arrive(EXCHANGE)
+    assert made.feed(STREAM, unwatched) == [Send(event) for event in EVENTS]
+    assert (mutator.asked, mutator.fed) == ([10], [])
 
 
 def test_where_two_act_each_event_takes_its_way_by_itself() -> None:
