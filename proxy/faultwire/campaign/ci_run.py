@@ -307,16 +307,5 @@ def _written(
         gate=verdict.word,
         scores={phase.name: phase.score for phase in scores.phases},
     )
-    return Result(
-        documents,
-        overall,
-        scores,
-        verdict,
-        folder.path,
-        report,
-        tape,
-        warnings,
-        error,
-        tuple(outcomes),
-        redact,
-    )
+    found = documents, overall, scores, verdict, folder.path, report, tape, warnings, error
+    return Result(*found, tuple(outcomes), redact)
