@@ -9,6 +9,7 @@ from pydantic import Field
 
 from faultwire.checks._api import Check, judged, unknown
 from faultwire.checks._deeds import Step, key_of, of_step, unanswered
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from faultwire.events import History, Verdict
@@ -54,7 +55,7 @@ class AtMostOnce(Check):
                 d.number for d, key in zip(found, keys, strict=True) if key == most and d.state == "done"
             ]
             about = f" for the same {' and '.join(self.same)}" if self.same else ""
-            return judged(False, f"{self.step.text} was done {times} times{about}", times, numbers)
+            return judged(False, f"{self.step.text} was done {counted(times, 'time')}{about}", times, numbers)
         if not found:
             if unanswered(history, self.step):
                 return unknown(f"a model asked for {self.step.text}, and whether it was done was not seen")
@@ -67,7 +68,7 @@ class AtMostOnce(Check):
                 f"{self.step.text} may have been done twice: one came back with an error or was not seen"
             )
         numbers = [deed.number for deed in found]
-        words = f"{len(found)} calls of {self.step.text}, each for something else"
+        words = f"{counted(len(found), 'call')} of {self.step.text}, each for something else"
         if len(found) == 1:
             words = f"{self.step.text} was called once"
         return judged(True, words, len(found), numbers)

@@ -94,7 +94,7 @@ def test_what_an_agent_did_not_store_is_gone_after_a_restart(memory: str, tmp_pa
 
 @pytest.mark.nightly
 def test_a_server_that_starts_only_once_ends_the_run_with_the_reason(tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match="exited with `1` before it was ready.*FileExistsError"):
+    with pytest.raises(AssertionError, match=r"exited with `1` before it was ready.*FileExistsError"):
         run(tmp_path, "once", users(1), restart=True)
 
 
