@@ -36,6 +36,13 @@ def with_parent(first: Callable[[], object] | None = None) -> Callable[[], None]
     return prepare
 
 
+def bind_to_parent() -> None:
+    """Bind this process to the one that started it, where whoever that is did not do so itself."""
+    bind = _binder()
+    if bind is not None:
+        bind(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+
+
 def _binder() -> Any:
     """`prctl`, looked up before the fork: afterwards nothing is to be loaded."""
     if sys.platform != "linux":

@@ -49,6 +49,7 @@ LETTERS = 3
 """A template with fewer only puts two values side by side."""
 MODULES = (
     *sorted(path for path in (SOURCES / "checks").glob("*.py") if path.name not in NO_SENTENCES),
+    SOURCES / "campaign" / "notes.py",
     SOURCES / "report" / "advice.py",
     SOURCES / "report" / "broken_arguments.py",
     SOURCES / "report" / "halves.py",
@@ -72,6 +73,7 @@ MODULES = (
 )
 TESTS = (
     "tests/unit/checks",
+    "tests/unit/campaign/test_notes.py",
     "tests/unit/report/test_advice.py",
     "tests/unit/report/test_broken_arguments.py",
     "tests/unit/report/test_cause.py",

@@ -21,7 +21,7 @@ class Limits:
 
 @dataclass
 class Spending:
-    """What was taken so far: `played` cells have a result, `cost_usd` is what these cost."""
+    """What was taken so far, over all starts: so many results of cells, and what these cost."""
 
     limits: Limits
     played: int = 0

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire import clock
 from faultwire.campaign.budget import Spending
 from faultwire.campaign.leases import MOST_LOST, Leases, batch_size
+from faultwire.campaign.notes import Counts
 from faultwire.campaign.worker import MISMATCH, Request
 from faultwire.dice import token
 from faultwire.errors import FaultwireError, UsageError, printable
@@ -61,19 +62,6 @@ class How:
 
 
 @dataclass
-class Counts:
-    """What happened to batches, for a note in the report."""
-
-    batches: int = 0
-    lost: int = 0
-    expired: int = 0
-    doubled: int = 0
-    """Results that came for cells that had one, and were dropped."""
-    earlier: int = 0
-    """Cells whose results were there when the campaign began."""
-
-
-@dataclass
 class Coordinator:
     """One campaign."""
 
@@ -114,7 +102,7 @@ class Coordinator:
         self._known(ahead, lambda _cell: None)
         self.leases.add(wanted, first=True)
         self.leases.add(ahead)
-        told = {cell for cell in wanted if cell in self.results.cells}
+        reported = {cell for cell in wanted if cell in self.results.cells}
         try:
             while self.leases.open(wanted):
                 self._fill()
@@ -124,12 +112,12 @@ class Coordinator:
                     self._lose(batch, "its lease ran out")
                     self.engine.drop(batch)
                 for cell in wanted:
-                    if cell in self.results.cells and cell not in told:
-                        told.add(cell)
+                    if cell in self.results.cells and cell not in reported:
+                        reported.add(cell)
                         arrived(cell)
         except (KeyboardInterrupt, BudgetSpentError):
             self._end_early()
-            for cell in (cell for cell in wanted if cell in self.results.cells and cell not in told):
+            for cell in (cell for cell in wanted if cell in self.results.cells and cell not in reported):
                 arrived(cell)
             raise
 
@@ -216,10 +204,10 @@ class Coordinator:
             if not isinstance(found, dict):
                 raise ValueError("it is no object")
         except ValueError as error:
-            said = next((line for line in reversed(ended.errors.splitlines()) if line.strip()), "nothing")
+            last = next((line for line in reversed(ended.errors.splitlines()) if line.strip()), "nothing")
             raise FaultwireError(
                 f"a worker ended with code {ended.code} and gave no answer; its last line: "
-                f"`{printable(said)[:200]}`",
+                f"`{printable(last)[:200]}`",
                 code="campaign.worker",
                 hint="see that its command starts faultwire there: --worker-python and --worker-folder",
             ) from error

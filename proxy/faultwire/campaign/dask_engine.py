@@ -1,22 +1,24 @@
 """Batches as tasks of a Dask scheduler (`faultwire[dask]`); its workers need neither faultwire nor its pins.
 
+What is sent to them is a call of the standard library (`subprocess.run`): nothing of ours is unpickled there.
+
 A task is retried by nobody but the campaign: what Dask reports as lost makes its cells free again, and the
 first result of a cell is the one that counts, should Dask have run the task twice after all.
 """
 
 from __future__ import annotations
 
+import subprocess
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from faultwire import clock
-from faultwire.campaign import remote_task
-from faultwire.campaign.engine import Ended
+from faultwire.campaign.engine import ERRORS, Ended
 from faultwire.errors import FaultwireError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from faultwire.campaign.engine import Command
 
@@ -38,6 +40,7 @@ class DaskEngine:
         self._futures: dict[str, Any] = {}
         self._ended: SimpleQueue[tuple[str, Any]] = SimpleQueue()
         self._number = 0
+        self._slots = 0
         if not self.slots:
             self.close()
             raise UsageError(
@@ -47,9 +50,6 @@ class DaskEngine:
             )
 
     def _connect(self, seconds: float) -> Any:
-        import cloudpickle  # comes with distributed
-
-        cloudpickle.register_pickle_by_value(remote_task)
         try:
             return self._distributed.Client(self.address, timeout=seconds, set_as_default=False)
         except (OSError, TimeoutError) as error:
@@ -61,28 +61,40 @@ class DaskEngine:
 
     @property
     def slots(self) -> int:
-        """Threads of all workers, as the scheduler knows them now."""
-        with suppress(OSError, TimeoutError):
-            return sum(self._client.nthreads().values())
-        return 1
+        """Threads of all workers, as the scheduler knows them now, or knew them last."""
+        if self._here():
+            with suppress(OSError, TimeoutError, AttributeError):  # it may go while it is asked
+                self._slots = sum(self._client.nthreads().values())
+        return self._slots
+
+    def _here(self) -> bool:
+        """Is there a scheduler to ask?"""
+        return bool(self._client.status == "running")
 
     def ask(self, command: Command, text: str) -> Sequence[tuple[str, Ended]]:
-        """Run a command on every worker."""
-        found = self._client.run(remote_task.run_command, list(command.words), command.folder, text)
-        return [(worker, Ended("", *done)) for worker, done in sorted(found.items())]
+        """Run a command on every worker; one that goes away meanwhile is none. Raises FaultwireError where
+        none is left."""
+        function, words, options = task(command, text)
+        try:
+            found = self._client.run(function, words, on_error="return", **options)
+        except OSError as error:
+            raise FaultwireError(f"the scheduler is gone: {error}", code="campaign.engine") from error
+        answers = [(worker, ended("", done)) for worker, done in sorted(found.items())]
+        left = [(worker, one) for worker, one in answers if not one.lost]
+        if not left:
+            why = sorted({one.lost for _, one in answers})
+            raise FaultwireError(f"no worker could be asked: {'; '.join(why)}", code="campaign.engine")
+        return left
 
     def submit(self, batch: str, command: Command, text: str) -> None:
         """Start a batch."""
         self._number += 1
-        future = self._client.submit(
-            remote_task.run_command,
-            list(command.words),
-            command.folder,
-            text,
-            key=f"faultwire-{batch}-{self._number}",
-            pure=False,
-            retries=0,
-        )
+        if not self._here():
+            self._futures[batch] = None  # `wait` finds that it is lost
+            return
+        function, words, options = task(command, text)
+        key = f"faultwire-{batch}-{self._number}"
+        future = self._client.submit(function, words, key=key, pure=False, retries=0, **options)
         self._futures[batch] = future
         future.add_done_callback(lambda done: self._ended.put((batch, done)))
 
@@ -95,7 +107,7 @@ class DaskEngine:
                 while True:
                     found.append(self._ended.get_nowait())
         except Empty:
-            if self._client.status == "running":
+            if self._here():
                 return []
             return self._again()
         return [self._outcome(batch, future) for batch, future in found if batch in self._futures]
@@ -104,11 +116,11 @@ class DaskEngine:
         self._futures.pop(batch)
         if future.status == "finished":
             try:
-                return Ended(batch, *future.result(timeout=REACH_S))
+                return ended(batch, future.result(timeout=REACH_S))
             except Exception as error:  # noqa: BLE001 - whatever the transport raises, the result is lost
                 return Ended(batch, lost=f"its result is gone: {type(error).__name__}")
         if future.status == "error":
-            return Ended(batch, lost=f"{type(future.exception()).__name__}")
+            return ended(batch, future.exception())
         return Ended(batch, lost="the scheduler has given it up")
 
     def _again(self) -> Sequence[Ended]:
@@ -147,6 +159,23 @@ class DaskEngine:
             self.drop(batch)
         with suppress(OSError, TimeoutError):
             self._client.close(timeout=5)
+
+
+def task(command: Command, text: str) -> tuple[Callable[..., Any], list[str], dict[str, Any]]:
+    """What a worker of Dask runs: a function, its argument, and options."""
+    data = text.encode("utf-8", "surrogatepass")
+    return subprocess.run, list(command.words), {"cwd": command.folder, "input": data, "capture_output": True}
+
+
+def ended(batch: str, done: object) -> Ended:
+    """What came of a task: a finished process, or the exception in its place."""
+    if isinstance(done, subprocess.CompletedProcess):
+        lost = f"its command was ended by signal {-done.returncode}" if done.returncode < 0 else ""
+        errors = done.stderr.decode("utf-8", "replace")[-ERRORS:]
+        return Ended(batch, done.returncode, done.stdout, errors, lost)
+    if isinstance(done, FileNotFoundError | PermissionError | NotADirectoryError):
+        return Ended(batch, 127, b"", f"cannot start it: {done}")
+    return Ended(batch, lost=f"{type(done).__name__}: {str(done)[:200]}")
 
 
 def _distributed() -> Any:

@@ -13,7 +13,9 @@ from faultwire.campaign.budget import Limits, Spending
 from faultwire.campaign.cell import CellTask, campaign_id
 from faultwire.campaign.ci_run import Done, finish, launch_settings, play_part
 from faultwire.campaign.coordinator import BudgetSpentError, Coordinator, How
-from faultwire.campaign.engine import Command, open_engine, worker_words
+from faultwire.campaign.engine import Command, worker_words
+from faultwire.campaign.notes import notes
+from faultwire.campaign.open_engine import open_engine
 from faultwire.campaign.results import Readers, Results
 from faultwire.campaign.worker import surroundings
 from faultwire.errors import FaultwireError, UsageError
@@ -149,7 +151,9 @@ def _coordinator(
         )
         longest = config.agent.timeout / 1000 + 60
         how = How(command, config.advanced.concurrency, config.advanced.retries, longest, on.lease_s)
-        made = Coordinator(engine, results, here, how, Spending(on.limits))
+        cost = sum(one.cost_usd for one in results.cells.values())
+        spending = Spending(on.limits, len(results.cells), cost)
+        made = Coordinator(engine, results, here, how, spending)
         try:
             made.check_workers()
             yield made
@@ -181,7 +185,7 @@ def _play_remote(
     if looked_at and done.folder is not None:
         _gather(campaign, config, looked_at, done.folder, done)
     done.label = campaign.label
-    done.warnings += _notes(campaign, len(looked_at))
+    done.warnings += notes(campaign.counts, len(campaign.results.cells) - len(looked_at))
     return spent
 
 
@@ -263,20 +267,6 @@ def _gather(
     with TapeReader.open(tape) as reader:
         done.ledgers.append(reader.ledger_hash())
     folder.note(tape=str(tape))
-
-
-def _notes(campaign: Coordinator, looked_at: int) -> list[str]:
-    counts, found = campaign.counts, []
-    if counts.lost:
-        expired = f", {counts.expired} of them at the end of their lease" if counts.expired else ""
-        lost = counted(counts.lost, "batch", "batches")
-        found.append(f"{lost} of {counts.batches} were lost{expired} and played again")
-    if counts.doubled:
-        found.append(f"{counted(counts.doubled, 'result')} came for cells that had one, and were not counted")
-    unused = len(campaign.results.cells) - looked_at
-    if unused > 0:
-        found.append(f"{counted(unused, 'invocation')} were played ahead and not looked at")
-    return found
 
 
 def _keep_tapes(campaign: Coordinator, folder: RunFolder) -> None:

@@ -1,23 +1,17 @@
-"""What an engine is to a campaign: it runs commands somewhere, a few at once, and tells how they end.
-
-`--on` names one: `local:N` (processes here) or `dask://HOST:PORT` (a Dask scheduler that is there already).
-"""
+"""What an engine is to a campaign: it runs commands somewhere, a few at once, and tells how they end."""
 
 from __future__ import annotations
 
-import re  # noqa: TID251 - the patterns are fixed
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from faultwire.errors import UsageError
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_LOCAL = re.compile(r"local:([1-9][0-9]{0,2})\Z")
-_DASK = re.compile(r"(?:dask://)?(?:(tcp|tls)://)?([^/\s@]+:[0-9]{1,5})\Z")
-HINT = "`local:2` for two workers here, `dask://HOST:8786` for those of a Dask scheduler"
+
+ERRORS = 4096
+"""Characters of a command's standard error that are kept, from the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,27 +60,6 @@ class Engine(Protocol):
 
 
 def worker_words(python: str | None) -> tuple[str, ...]:
-    """The command that a worker starts: `faultwire worker` of the interpreter `python`, by default ours."""
-    return (python or sys.executable, "-m", "faultwire", "worker")
-
-
-def open_engine(place: str) -> Engine:
-    """The engine that `--on` names. Raises UsageError where there is none, or it cannot be reached."""
-    local = _LOCAL.match(place)
-    if local is not None:
-        from faultwire.campaign.local_engine import LocalEngine
-
-        return LocalEngine(int(local[1]))
-    scheme = place.partition("://")[0]
-    if scheme in ("ray", "kube"):
-        raise UsageError(
-            f"found `{place}` for --on, expected `local:N` or `dask://HOST:PORT`",
-            code="usage.on",
-            hint=f"there is no engine for {scheme} yet; {HINT}",
-        )
-    dask = _DASK.match(place) if place.startswith("dask://") else None
-    if dask is not None:
-        from faultwire.campaign.dask_engine import DaskEngine
-
-        return DaskEngine(f"{dask[1] or 'tcp'}://{dask[2]}")
-    raise UsageError(f"found `{place}` for --on, expected an engine", code="usage.on", hint=HINT)
+    """The command that a worker starts: `faultwire worker` of the interpreter `python`, by default ours.
+    Nothing of the folder that it is started in is imported (`-P`)."""
+    return (python or sys.executable, "-P", "-m", "faultwire", "worker")

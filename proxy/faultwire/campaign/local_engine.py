@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import IO, TYPE_CHECKING
 
-from faultwire.campaign.engine import Ended
-from faultwire.campaign.remote_task import ERRORS
+from faultwire.campaign.engine import ERRORS, Ended
 from faultwire.errors import UsageError
 from faultwire.parent_death import with_parent
 
@@ -119,6 +118,6 @@ def _finish(batch: str, running: _Running, text: str) -> Ended:
     with running.errors as errors:
         size = errors.seek(0, 2)
         errors.seek(max(0, size - ERRORS))
-        said = errors.read().decode("utf-8", "replace")
+        kept = errors.read().decode("utf-8", "replace")
     lost = f"its worker was ended by signal {-process.returncode}" if process.returncode < 0 else ""
-    return Ended(batch, process.returncode, output, said, lost)
+    return Ended(batch, process.returncode, output, kept, lost)

@@ -30,8 +30,10 @@ def worker(config: Path) -> None:
     from faultwire.cli._ended import interruptible
     from faultwire.config.load import load
     from faultwire.errors import FaultwireError
+    from faultwire.parent_death import bind_to_parent
     from faultwire.runner.folder import STATE
 
+    bind_to_parent()  # an engine's worker that is killed takes its batch with it
     try:
         with interruptible():
             request = Request.parse(sys.stdin.read())

@@ -46,17 +46,17 @@ class StoredRun:
 def run_of(folder: Path) -> StoredRun:
     """What a run's folder holds. Raises UsageError where it is none of a run that has ended."""
     try:
-        said = json.loads(_read(folder / "run.json"))
-        names = said.get("scores") or {}
+        ended = json.loads(_read(folder / "run.json"))
+        names = ended.get("scores") or {}
         files = {name: folder / f"{name}.json" for name in names}
         reports = {
             name: _read(path if path.is_file() else folder / "report.json") for name, path in files.items()
         }
     except (OSError, ValueError, AttributeError) as error:
         raise UsageError(f"found no run in `{folder}`: {error}", code="store.no_run") from error
-    if said.get("status") not in ("finished", "interrupted", "void") or not reports:
+    if ended.get("status") not in ("finished", "interrupted", "void") or not reports:
         raise UsageError(
-            f"found the run `{folder.name}` with the status `{said.get('status')}`, expected one that has "
+            f"found the run `{folder.name}` with the status `{ended.get('status')}`, expected one that has "
             "ended and has a report",
             code="store.no_run",
         )
@@ -64,9 +64,9 @@ def run_of(folder: Path) -> StoredRun:
 
     keys = ("command", "status", "started_at", "ended_at", "seed", "score", "gate", "ledger")
     digests = ("config_digest", "agent_digest", "profiles_digest")
-    about = {key: said.get(key) for key in (*keys, *digests)}
+    about = {key: ended.get(key) for key in (*keys, *digests)}
     return StoredRun(
-        {"id": folder.name, **about, "commit_id": said.get("commit"), "version": __version__}, reports
+        {"id": folder.name, **about, "commit_id": ended.get("commit"), "version": __version__}, reports
     )
 
 

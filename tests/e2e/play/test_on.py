@@ -18,9 +18,9 @@ import psutil
 import pytest
 
 from faultwire.campaign.distributed_run import On
-from faultwire.campaign.engine import Command, open_engine
+from faultwire.campaign.engine import Command
 from faultwire.campaign.local_engine import LocalEngine
-from faultwire.campaign.remote_task import run_command
+from faultwire.campaign.open_engine import open_engine
 from faultwire.errors import UsageError
 from faultwire.tape.evidence.verify import verify
 from faultwire.tape.read.reader import TapeReader
@@ -35,7 +35,6 @@ RULES = {
     "chaos_matrix": [{"name": "calm"}, HALF],
 }
 CONTRACT = ("contract", "run", "--allow-unknown", "-q")
-pytestmark = pytest.mark.cold
 
 
 def write(project: Any, repeat: int, **more: Any) -> None:
@@ -155,7 +154,7 @@ def test_killed_workers_and_a_killed_coordinator_cost_no_cell_and_double_none(pr
     played = Counter(sessions(project.runs[-1] / "run.tape"))
     assert len(played) == 60
     assert set(played.values()) == {1}
-    assert "played again" in json.dumps(project.document()["run"]["warnings"])
+    assert "lost and played again" in json.dumps(project.document()["run"]["warnings"])
 
 
 @pytest.mark.nightly
@@ -169,7 +168,7 @@ def test_a_batch_whose_worker_stands_still_is_played_by_another_and_counts_once(
         _, said = process.communicate(timeout=240)
         assert process.returncode == 0, said
     assert outcome(project) == alone
-    assert "at the end of their lease" in json.dumps(project.document()["run"]["warnings"])
+    assert "at the end of a lease" in json.dumps(project.document()["run"]["warnings"])
 
 
 def test_sequential_stopping_looks_in_the_same_order_on_any_number_of_workers(project: Any) -> None:
@@ -182,7 +181,7 @@ def test_sequential_stopping_looks_in_the_same_order_on_any_number_of_workers(pr
     assert project.document()["score"] == decisions
     invocations = {invocation for invocation, _, _ in alone[1]}
     assert sessions(project.runs[-1] / "run.tape") == sorted(invocations)
-    assert "were played ahead and not looked at" in json.dumps(project.document()["run"]["warnings"])
+    assert "played ahead and not looked at" in json.dumps(project.document()["run"]["warnings"])
 
 
 def test_a_budget_ends_the_run_without_a_verdict_and_more_of_it_goes_on(project: Any) -> None:
@@ -192,6 +191,8 @@ def test_a_budget_ends_the_run_without_a_verdict_and_more_of_it_goes_on(project:
     assert "`--max-runs 6` ended the run after 6 of 16 invocations" in done.stderr
     assert len(journal(project)) == 6
     seen = project.folder / "seen"
+    again = project.run(*CONTRACT, "--on", "local:2", "--max-runs", "6", env={"TALKER_SEEN": str(seen)})
+    assert (again.returncode, seen.exists()) == (3, False)  # it holds over all starts
     done = project.run(*CONTRACT, "--on", "local:2", "--max-runs", "16", env={"TALKER_SEEN": str(seen)})
     assert done.returncode == 0, done.stderr
     assert seen.exists()
@@ -223,7 +224,7 @@ import sys
 from faultwire import _core
 _core.__version__ = "0.0.1"
 from faultwire.cli import main
-sys.argv = ["faultwire", *sys.argv[3:]]
+sys.argv = ["faultwire", *sys.argv[4:]]
 main()
 """
 
@@ -291,24 +292,6 @@ def test_an_engine_of_processes_says_how_they_ended(tmp_path: Path) -> None:
     assert left.returncode == -signal.SIGTERM
     with pytest.raises(UsageError, match="cannot start a worker"):
         open_engine("local:1").submit("d", Command(("/none",), str(tmp_path)), "")
-
-
-def test_what_runs_in_an_engines_own_process_needs_only_the_standard_library(tmp_path: Path) -> None:
-    code, output, errors = run_command([sys.executable, "-c", "print(input())"], str(tmp_path), "hello\n")
-    assert (code, output, errors) == (0, b"hello\n", "")
-    assert run_command(["/none/python"], str(tmp_path), "")[0] == 127
-    source = Path(run_command.__code__.co_filename)
-    alone = (
-        "import sys; before = set(sys.modules); exec(open(sys.argv[1]).read()); "
-        "run_command(['true'], '.', '')"
-    )
-    packages = (
-        "; print([m for m in set(sys.modules) - before if m.split('.')[0] not in sys.stdlib_module_names])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", alone + packages, str(source)], capture_output=True, text=True
-    )
-    assert done.stdout == "[]\n", done.stderr
 
 
 def test_an_agent_that_is_one_server_is_not_given_to_several_workers_of_a_machine(project: Any) -> None:

@@ -108,7 +108,7 @@ def test_what_was_acknowledged_before_a_kill_is_there_whole_and_the_rest_can_be_
     assert added == [False] * 30 + [True] * 30
 
 
-def test_a_server_that_is_not_there_is_told_without_the_password(postgresql: Any) -> None:
+def test_a_server_that_is_not_there_is_an_error_without_the_password(postgresql: Any) -> None:
     with pytest.raises(FaultwireError) as raised:
         open_engine("postgresql://team:swordfish@127.0.0.1:9/results")
     assert raised.value.code == "store.failed"

@@ -19,8 +19,6 @@ from faultwire.store.tapes import kept, pull, push
 from faultwire.tape.evidence.signed_note import SignerKey
 from faultwire.tape.files.collect import collect
 
-pytestmark = pytest.mark.cold
-
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
@@ -63,7 +61,7 @@ def test_a_run_is_stored_pushed_and_pulled(project: Project, tmp_path: Path) -> 
     assert "removed 0 pieces" in done.stderr
 
 
-def test_a_store_that_cannot_be_used_is_told_before_the_first_invocation(project: Project) -> None:
+def test_a_store_that_cannot_be_used_is_refused_before_the_first_invocation(project: Project) -> None:
     seen = project.folder / "seen"
     env = {"TALKER_SEEN": str(seen)}
     for url in ("mysql://h/d", "sqlite:////none/there/x.db", "postgresql://team@127.0.0.1:9/x"):

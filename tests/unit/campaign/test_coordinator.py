@@ -155,7 +155,7 @@ def test_without_leases_cells_double(tmp_path: Path, kind: type[Counting], doubl
     assert (made.counts.doubled > 0) is not doubled  # what came again was dropped, or nobody noticed
 
 
-def test_a_batch_that_is_never_heard_of_is_given_to_another_when_its_lease_ends(tmp_path: Path) -> None:
+def test_a_batch_without_an_answer_is_given_to_another_when_its_lease_ends(tmp_path: Path) -> None:
     engine, arrived = Memory(deque(["silent"])), list[str]()
     made = coordinator(tmp_path, engine, lease_s=0.001)
     began = clock.monotonic()
@@ -242,7 +242,7 @@ def test_a_budget_of_money_is_not_gone_over(tmp_path: Path) -> None:
         (b"[]\n", FaultwireError, "gave no answer"),
     ],
 )  # fmt: skip
-def test_a_worker_that_is_not_fit_is_told_before_the_first_cell(
+def test_a_worker_that_is_not_fit_is_refused_before_the_first_cell(
     tmp_path: Path, output: bytes, kind: type[FaultwireError], said: str
 ) -> None:
     class Unfit(Memory):

@@ -139,7 +139,7 @@ def test_only_a_sealed_tape_that_verifies_is_sent(tmp_path: Path, tape: Path, ob
     assert files(tmp_path, "") == []
 
 
-def test_tapes_that_are_not_there_or_not_one_are_told(tmp_path: Path, tape: Path, objects: Objects) -> None:
+def test_tapes_that_are_not_there_are_refused(tmp_path: Path, tape: Path, objects: Objects) -> None:
     done = push(objects, tape, "shop")
     for digest, code in (("0" * 64, "tapes.none"), ("", "tapes.none")):
         with pytest.raises(UsageError) as raised:

@@ -1,0 +1,23 @@
+"""A report says of a campaign what happened, and nothing where nothing did."""
+
+from __future__ import annotations
+
+from faultwire.campaign.notes import Counts, notes
+
+
+def test_of_a_campaign_without_trouble_nothing_is_noted() -> None:
+    assert list(notes(Counts(batches=7, earlier=3), 0)) == []
+
+
+def test_lost_batches_are_noted_and_those_whose_lease_ended() -> None:
+    assert list(notes(Counts(batches=7, lost=1), 0)) == ["lost and played again: 1 batch of 7"]
+    (found,) = notes(Counts(batches=7, lost=3, expired=2), 0)
+    assert found == "lost and played again: 3 batches of 7 (2 at the end of a lease)"
+
+
+def test_results_that_came_twice_are_noted() -> None:
+    assert list(notes(Counts(doubled=2), 0)) == ["not counted, because their cells had a result: 2 results"]
+
+
+def test_what_was_played_ahead_for_nothing_is_noted() -> None:
+    assert list(notes(Counts(), 4)) == ["played ahead and not looked at: 4 invocations"]
