@@ -40,6 +40,7 @@ class DaskEngine:
         self._futures: dict[str, Any] = {}
         self._ended: SimpleQueue[tuple[str, Any]] = SimpleQueue()
         self._number = 0
+        self._slots = 0
         if not self.slots:
             self.close()
             raise UsageError(
@@ -60,10 +61,15 @@ class DaskEngine:
 
     @property
     def slots(self) -> int:
-        """Threads of all workers, as the scheduler knows them now."""
-        with suppress(OSError, TimeoutError):
-            return sum(self._client.nthreads().values())
-        return 1
+        """Threads of all workers, as the scheduler knows them now, or knew them last."""
+        if self._here():
+            with suppress(OSError, TimeoutError, AttributeError):  # it may go while it is asked
+                self._slots = sum(self._client.nthreads().values())
+        return self._slots
+
+    def _here(self) -> bool:
+        """Is there a scheduler to ask?"""
+        return bool(self._client.status == "running")
 
     def ask(self, command: Command, text: str) -> Sequence[tuple[str, Ended]]:
         """Run a command on every worker; one that goes away meanwhile is none. Raises FaultwireError where
@@ -83,6 +89,9 @@ class DaskEngine:
     def submit(self, batch: str, command: Command, text: str) -> None:
         """Start a batch."""
         self._number += 1
+        if not self._here():
+            self._futures[batch] = None  # `wait` finds that it is lost
+            return
         function, words, options = task(command, text)
         key = f"faultwire-{batch}-{self._number}"
         future = self._client.submit(function, words, key=key, pure=False, retries=0, **options)
@@ -98,7 +107,7 @@ class DaskEngine:
                 while True:
                     found.append(self._ended.get_nowait())
         except Empty:
-            if self._client.status == "running":
+            if self._here():
                 return []
             return self._again()
         return [self._outcome(batch, future) for batch, future in found if batch in self._futures]

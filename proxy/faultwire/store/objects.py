@@ -82,11 +82,11 @@ class Objects:
         try:
             yield
         except (BaseError, OSError) as error:
-            said = printable(
+            why = printable(
                 str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
             )
             raise FaultwireError(
-                f"{what} in `{self.place}`: {said[:300]}",
+                f"{what} in `{self.place}`: {why[:300]}",
                 code="tapes.failed",
                 hint="what was written before stays; the same command goes on from there",
             ) from error

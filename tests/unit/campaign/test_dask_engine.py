@@ -19,7 +19,7 @@ def test_what_is_sent_is_a_call_of_the_standard_library(tmp_path: Path) -> None:
     assert b"faultwire." not in sent
     function, argument, options = pickle.loads(sent)
     found = ended("b", function(argument, **options))
-    assert (found.batch, found.code, found.output, found.lost) == ("b", 3, b"hello\n!", "")
+    assert (found.batch, found.code, found.output, found.lost) == ("b", 3, b"hello!", "")
 
 
 @pytest.mark.parametrize(
