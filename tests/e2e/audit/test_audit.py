@@ -50,9 +50,10 @@ open("log", "a").write("x")
 ask(f"You were called {count} times")
 """,
     "process id": "ask(f'worker {os.getpid()}')",
+    "load": "ask('load: ' + open('/proc/loadavg').read())",
     "same": "ask('Go on')",
 }
-CAUSES = {"words of the clock": "clock", "process id": "unknown", "same": None}
+CAUSES = {"words of the clock": "clock", "process id": "unknown", "load": "unknown", "same": None}
 PLAIN = """import json, urllib.request
 for word in {"rivers", "lakes", "hills", "seas", "woods", "moors"}:
     body = json.dumps({"model": "gpt-4o-mini", "messages": [{"role": "user", "content": word}]}).encode()
