@@ -173,3 +173,14 @@ def test_an_effect_that_never_reached_the_agent_keeps_no_place():
     state.note(entry, subject, found.decision.call)
     release_unfired([found], state)
     assert state.counts(entry) == (1, 0)
+
+
+def test_a_decision_that_nobody_carries_out_keeps_no_place():
+    state = SessionState()
+    found = active(mutator=None)
+    found.mutator = None
+    found.decision = replace(found.decision, call=("fire", "test", None), counted=True)
+    entry, subject = found.decision.entry.id, found.decision.subject
+    state.note(entry, subject, found.decision.call)
+    release_unfired([found], state)
+    assert state.counts(entry) == (1, 0)
