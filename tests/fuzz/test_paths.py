@@ -219,9 +219,7 @@ LARGE = b"x: " + b"y" * 66_000
         ),
     ],
 )
-def test_a_known_reason_is_told_and_covers_nothing_else(
-    monkeypatch: pytest.MonkeyPatch, name: str, made: Case
-) -> None:
+def test_a_known_reason_covers_nothing_else(monkeypatch: pytest.MonkeyPatch, name: str, made: Case) -> None:
     assert fuzz.compared(made)[1] == name
     asked = outcome(made, native=True)
     other = known.replace(asked, servers=[*asked.servers, [b"another"]])

@@ -136,7 +136,17 @@ def test_a_circle_of_files_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert circles(name) == [{f"{name}.a", f"{name}.b"}]
 
 
-ENDS = {"attacker", "benchmarks", "campaign", "certificate", "evolution", "ingestion", "load", "store", "workbench"}
+ENDS = {
+    "attacker",
+    "benchmarks",
+    "campaign",
+    "certificate",
+    "evolution",
+    "ingestion",
+    "load",
+    "store",
+    "workbench",
+}
 """Rooms that play, show, sign or keep what others made, and that nothing but the command line knows: they may know many,
 as it does, and nobody has to know them."""
 

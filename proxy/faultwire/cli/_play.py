@@ -270,11 +270,11 @@ def _copy(result: Result, target: tuple[Path, Face] | None) -> None:
         return
     path, face = target
     try:
-        if result.overall is None:
-            text = faces.render(next(iter(result.documents.values())), face)
-            write_text(path, text, anywhere=anywhere())
+        if result.overall is not None:
+            copied(result.folder, result.documents, path, face)
             return
-        copied(result.folder, result.documents, path, face)
+        text = faces.render(next(iter(result.documents.values())), face)
+        write_text(path, text, anywhere=anywhere())
     except OSError as error:
         raise UsageError(f"cannot write `{path}`: {error.strerror}", code="usage.output") from error
 
@@ -285,8 +285,7 @@ def _show(result: Result, options: Play) -> None:
         show_json(result.overall or next(iter(result.documents.values())))
         return
     if options.quiet:
-        score = result.scores.score
-        show("none" if score is None else f"{score:.4f}")
+        show("none" if result.scores.score is None else f"{result.scores.score:.4f}")
         return
     _print(result)
     show()
@@ -303,7 +302,7 @@ def _print(result: Result) -> None:
     from faultwire.report import terminal
 
     screen = colour()
-    plain = not (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
+    plain = not str(getattr(sys.stdout, "encoding", "")).lower().startswith("utf")
     if plain and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     console = Console(
