@@ -128,7 +128,7 @@ def replacements(history: History, cut: Truncated, cuts: Sequence[Truncated]) ->
     return [
         " ".join(transcript.answer.text.split()) if transcript.answer is not None else ""
         for exchange, transcript in later(history, cut)
-        if exchange.number not in short and _question(transcript) == _question(cut.transcript)
+        if exchange.number not in short and question(transcript) == question(cut.transcript)
     ]
 
 
@@ -252,7 +252,7 @@ def _key(ident: str, name: str | None) -> tuple[str, str]:
     return (ident, "") if ident else ("", name or "")
 
 
-def _question(transcript: Transcript) -> list[tuple[str, tuple[str, ...]]]:
+def question(transcript: Transcript) -> list[tuple[str, tuple[str, ...]]]:
     """What a request adds to its conversation: the words and the results after the model's last word."""
     return [
         (turn.text, tuple(result.text for result in turn.tool_results))
