@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.interpreter import COMMAND
+
+COMMAND = [sys.executable, "-m", "faultwire"]
 
 ASK = 'curl -sS -d \'{"model":"gpt-4o","messages":[]}\' -o out.txt https://api.openai.com/v1/chat/completions'
 PIPELINE = r"""
@@ -21,7 +22,7 @@ def ask(text):
     body = {"model": "gpt-4o", "stream": True, "messages": [{"role": "user", "content": text}]}
     request = urllib.request.Request(
         "https://api.openai.com/v1/chat/completions", json.dumps(body).encode(),
-        {"content-type": "application/json"},
+        {"content-type": "application/json", "authorization": "Bearer none"},
     )
     said = ""
     with urllib.request.urlopen(request) as stream:
