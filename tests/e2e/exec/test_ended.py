@@ -86,7 +86,7 @@ def test_half_an_answer_in_the_next_step_of_a_pipeline_is_noticed(
     manner: str, noticed: bool, faultwire: Callable, here: Path
 ) -> None:
     (here / "pipeline.py").write_text(PIPELINE)
-    cut = "{early_end: {after_events: 9}, trigger: {first: 1}}"
+    cut = "{early_end: {after_events: 9}, trigger: {first: 1, attempts: first}}"
     done = faultwire("exec", "--mock", "--fault", cut, "--", sys.executable, "pipeline.py", manner)
     assert done.returncode == 0, done.stderr
     assert b"faults     1 fired" in done.stderr

@@ -103,6 +103,12 @@ def test_a_text_that_a_whole_answer_has_as_well_is_not_called_half(between):
     assert seen(half(), between, talk(3, FED)) == []
 
 
+def test_a_half_that_was_replaced_after_it_was_fed_on_is_not_called_one():
+    again = talk(3, [user("The moon?")], answer="It is round.")
+    assert seen(half(), talk(2, FED), again) == []
+    assert len(seen(half(), talk(2, FED), talk(3, [user("And Mars?")]))) == 1, "the control"
+
+
 def test_words_that_came_from_the_question_are_not_called_half():
     asked = half(messages=[user(f"Repeat this: {TEXT} round")])
     assert seen(asked, talk(2, FED)) == []

@@ -124,7 +124,7 @@ def test_a_result_that_no_model_read_is_told_with_the_requests_that_carried_it()
         "(#1 ended as `client aborted`, #2 ended as `client aborted`, #3 ended as `client aborted`, …)"
     )
     assert unfired_lines(("a",), [*seen, exchange(line("a", "fired"))]) == []
-    (told,) = unfired_lines(
-        ("a",), [exchange(line("a", "skipped", ROLLED)), exchange(line("b", "preempted", NOT_ANSWERED))]
-    )[:1]
-    assert "#" not in told, "the other entry's"
+    other = replace(exchange(line("b", "preempted", NOT_ANSWERED), ending="cut"), number=9)
+    told, others = unfired_lines(("a", "b"), [seen[0], other])
+    assert told.endswith("(#4 ended as `reset`)")
+    assert others.endswith("(#9 ended as `cut`)"), "each entry has its own"
