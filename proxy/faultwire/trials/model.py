@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from faultwire.text import counted
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -65,7 +63,7 @@ class Spent(NamedTuple):
             return f"{self.usd:.4f} dollars of models"
         if not self.usd:
             return "cost of models unknown"
-        answers = counted(self.unpriced, "answer")
+        answers = "1 answer" if self.unpriced == 1 else f"{self.unpriced} answers"
         return f"{self.usd:.4f} dollars of models and the unknown cost of {answers}"
 
 

@@ -10,7 +10,6 @@ from faultwire.errors import WireError
 from faultwire.events import Kind, Send
 from faultwire.faults._api import Fault, Mutator, Need, Site
 from faultwire.faults._wire import no_answer, protocol_of
-from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -93,4 +92,5 @@ class _Cutter(Mutator):
         return cut
 
     def _mark_cut(self) -> None:
-        self.effect = f"answer cut to {counted(self._max_tokens, 'token')} (words and signs)"
+        tokens = "1 token" if self._max_tokens == 1 else f"{self._max_tokens} tokens"
+        self.effect = f"answer cut to {tokens} (words and signs)"
