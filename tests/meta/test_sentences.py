@@ -20,7 +20,7 @@ ALWAYS = frozenset(
         "checks/_api.py: the agent was not called: {}",
         "checks/_found.py: redacted secret",
         "checks/_truncated.py: its own exchange",
-        "checks/completes.py: the agent {}{}",
+        "checks/completes.py: the agent {}",
         "checks/similarity.py: the expected text",
         "cli/_summary.py: base URL",
         "cli/_summary.py: ledger: {}",

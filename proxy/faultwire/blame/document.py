@@ -54,6 +54,7 @@ def document(
         "runs": series.runs,
         "seconds": round(series.seconds, 3),
         "cost_usd": round(series.cost_usd, 6),
+        "unpriced": series.unpriced,
         "runs_left": search.runs_left(),
         "undecided": dict(series.undecided),
         "whole": _runs(design.of(design.whole)),

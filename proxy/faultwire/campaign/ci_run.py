@@ -19,6 +19,7 @@ from faultwire.runner.folder import STATE
 from faultwire.runner.gate import Rule, gate
 from faultwire.runner.launch import LaunchSettings, start_run
 from faultwire.runner.never_judged import unjudged
+from faultwire.runner.own_keys import own_keys
 from faultwire.runner.past_runs import trend
 from faultwire.runner.play_phase import Playing, conduct, merged
 from faultwire.runner.run import void
@@ -199,7 +200,8 @@ def play_part(
     if rules not in done.rules:
         done.rules.append(rules)
     share = partial(run.share, "server")
-    with prepared(config.agent, share, folder=run.folder.path, base=config.folder) as agent:
+    own = own_keys(config.agent, keyless=run.keyless)
+    with prepared(own, share, folder=run.folder.path, base=config.folder) as agent:
         done.label = agent.label
         if wanted.check_memory and first:
             done.warnings += remembers(agent, run, config)

@@ -14,6 +14,13 @@ if TYPE_CHECKING:
 PLACEHOLDER = "faultwire-needs-no-key"
 
 
+def without_empty(own: Mapping[str, str]) -> dict[str, str]:
+    """An agent's own variables without empty keys of providers, which would take the place of a placeholder:
+    a configuration that hands on `${OPENAI_API_KEY:-}` has no key to hand on."""
+    names = {name for protocol in wire.protocols().values() for group in protocol.keys for name in group}
+    return {name: value for name, value in own.items() if value or name not in names}
+
+
 def keyless(base: Mapping[str, str]) -> dict[str, str]:
     """`base` with a placeholder for every key that it lacks; a key that is there stays."""
     known = wire.protocols().values()

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from faultwire.events import History
 
 
+OURS = "faultwire: "
+"""How a line begins by which whoever drives an agent says why there is no answer."""
+
+
 class Completes(Check):
     """The agent ends by itself with an exit code that means success.
 
@@ -42,7 +46,11 @@ class Completes(Check):
             return Verdict("unknown", "the agent's exit is unknown")
         passed = not agent.timed_out and agent.exit_code in self.exit_codes
         last = "" if passed else _last_line(agent.stderr)
-        text = f"the agent {ending(agent)}{f', after printing {quoted(last, 160)}' if last else ''}"
+        text = f"the agent {ending(agent)}"
+        if last.startswith(OURS):  # nobody printed it: an agent that is a server has no stderr here
+            text += f": {quoted(last.removeprefix(OURS), 160)}"
+        elif last:
+            text += f"; the last line of its stderr is {quoted(last, 160)}"
         return Verdict("pass" if passed else "fail", text, agent.exit_code)
 
 

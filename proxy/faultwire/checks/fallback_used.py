@@ -56,10 +56,19 @@ class FallbackUsed(Check):
                 continue
             if self.model is not None and _way(history, exchange)[2] != self.model:
                 continue
-            words = f"{quoted(place(broken[0]))} failed, {quoted(place(exchange))} answered"
+            words = _went(history, broken[0], exchange)
             return judged(True, words, place(exchange), (broken[0].number, exchange.number))
         words = f"{quoted(place(broken[0]))} failed, and no other way was taken with success"
         return judged(False, words, None, [exchange.number for exchange in broken])
+
+
+def _went(history: History, broken: Recorded, other: Recorded) -> str:
+    """From which way to which: the models, where the place is the same."""
+    was, became = _way(history, broken), _way(history, other)
+    if was[:2] != became[:2]:
+        return f"{quoted(place(broken))} failed, {quoted(place(other))} answered"
+    first, second = (quoted(model) if model else "a model without a name" for model in (was[2], became[2]))
+    return f"{quoted(place(broken))} failed with {first}, and answered with {second}"
 
 
 def _way(history: History, exchange: Recorded) -> _Way:

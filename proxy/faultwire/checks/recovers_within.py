@@ -9,12 +9,19 @@ from pydantic import Field
 from faultwire.checks._api import Check, judged, quoted, unknown
 from faultwire.checks._order import ended_ms
 from faultwire.checks._traffic import failed
-from faultwire.checks._transcripts import place
+from faultwire.checks._transcripts import models, place, transcript_of
+from faultwire.checks._truncated import question
 from faultwire.checks._usable import useless
 from faultwire.text import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from faultwire.events import History, Recorded, Verdict
+    from faultwire.wire import Transcript
+
+NAMED = 3
+"""Exchanges that a reason names by number."""
 
 
 class RecoversWithin(Check):
@@ -30,7 +37,8 @@ class RecoversWithin(Check):
         The first error ends the task, or retries go on at a pace at which nobody waits for them.
 
     What it cannot tell:
-        Whether the work that failed was taken up again: only that something succeeded.
+        Whether the work that failed was taken up again: only that something succeeded. Where the question of
+        a failed model call stands in no later request, the reason says so; the verdict stays.
 
     Example:
         invariants:
@@ -44,12 +52,12 @@ class RecoversWithin(Check):
 
     def judge(self, history: History, answer: str) -> Verdict:
         """Look for a success after each failure."""
-        slowest, numbers = 0.0, []
+        slowest, broken = 0.0, []
         for exchange in history.exchanges:
             what = _failure(history, exchange)
             if exchange.kind == "other" or what is None:
                 continue
-            numbers.append(exchange.number)
+            broken.append(exchange)
             after = self._after(history, exchange)
             if after is None:
                 words = f"{quoted(place(exchange))} {what}, and nothing like it succeeded afterwards"
@@ -61,13 +69,12 @@ class RecoversWithin(Check):
                     False, f"{words}, allowed are {self.max_s:g}", took, (exchange.number, after.number)
                 )
             slowest = max(slowest, took)
-        if not numbers:
-            return unknown("no exchange failed, so there was nothing to recover from")
+        if not broken:
+            words = "no call of a model, tool or agent failed, so there was nothing to recover from"
+            return unknown(words + _others(history))
+        words = f"{counted(len(broken), 'failure')}, the longest over after {slowest:.2f} s"
         return judged(
-            True,
-            f"{counted(len(numbers), 'failure')}, the longest over after {slowest:.2f} s",
-            slowest,
-            numbers,
+            True, words + _dropped(history, broken), slowest, [exchange.number for exchange in broken]
         )
 
     def _after(self, history: History, broken: Recorded) -> Recorded | None:
@@ -79,6 +86,56 @@ class RecoversWithin(Check):
             and (exchange.kind, exchange.tool) == (broken.kind, broken.tool)
         ]
         return next((e for e in alike[: self.max_exchanges] if _failure(history, e) is None), None)
+
+
+def _others(history: History) -> str:
+    """That exchanges failed which are none of a model, tool or agent, where some did."""
+    others = [one.number for one in history.exchanges if one.kind == "other" and failed(one)]
+    if not others:
+        return ""
+    which = "which is" if len(others) == 1 else "which are"
+    return f"; {counted(len(others), 'other exchange')} failed ({_numbers(others)}), {which} not judged"
+
+
+def _dropped(history: History, broken: Sequence[Recorded]) -> str:
+    """Which questions to a model were not asked again after they failed, where that is known."""
+    lost = [exchange.number for exchange in broken if _never_again(history, exchange)]
+    if not lost:
+        return ""
+    the = "the question" if len(lost) == 1 else "the questions"
+    was = "was" if len(lost) == 1 else "were"
+    return f"; a later call succeeded, but {the} of {_numbers(lost)} {was} not asked again"
+
+
+def _never_again(history: History, broken: Recorded) -> bool:
+    """Does what a failed call asked a model stand in no later request? False where that cannot be read."""
+    transcript = transcript_of(history, broken)
+    asked = {" ".join(text.split()) for text in _texts(question(transcript))} if transcript else set()
+    asked.discard("")
+    if not asked:
+        return False
+    seen = {exchange.number: one for exchange, one in models(history)}
+    later = [one for one in history.exchanges if one.kind == "llm" and one.number > broken.number]
+    return all(one.number in seen and not _holds(seen[one.number], asked) for one in later)
+
+
+def _holds(transcript: Transcript, asked: set[str]) -> bool:
+    """Does a request have one of these texts? One that cannot be read may have them."""
+    if transcript.request is None:
+        return True
+    request = transcript.request
+    said = [request.system, *(turn.text for turn in request.turns), *(one.text for one in request.results)]
+    everything = " ".join(" ".join(said).split())
+    return any(text in everything for text in asked)
+
+
+def _texts(asked: Sequence[tuple[str, tuple[str, ...]]]) -> list[str]:
+    return [text for said, results in asked for text in (said, *results)]
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    more = ", …" if len(numbers) > NAMED else ""
+    return ", ".join(f"#{number}" for number in numbers[:NAMED]) + more
 
 
 def _failure(history: History, exchange: Recorded) -> str | None:

@@ -42,7 +42,7 @@ def announce(found: Subject, budget: Budget, usual: int, journal: Journal, once:
     say(
         f"about {counted(usual, 'run')} if one part is to blame, "
         f"{usual * found.seconds:.0f} s of traffic as recorded and "
-        f"{usual * found.cost_usd:.4f} dollars of models; about {once} where they repeat byte for byte; "
+        f"{found.spent.times(usual).words}; about {once} where they repeat byte for byte; "
         f"{', '.join(limits)}"
     )
     if journal.earlier:
@@ -102,7 +102,7 @@ def report(
         for line in lines(made):
             show(line)
         series = search.series
-        rows = [("runs", f"{series.runs}, {series.seconds:.0f} s, {series.cost_usd:.4f} dollars of models")]
+        rows = [("runs", f"{series.runs}, {series.seconds:.0f} s, {series.spent.words}")]
         rows += [("repeats", search.design.repeats.words)] if search.design.repeats.exact else []
         rows += [("undecided", f"{count}: {reason}") for reason, count in series.undecided.most_common(3)]
         rows += [("needs", made["needs"])] if made["needs"] else []

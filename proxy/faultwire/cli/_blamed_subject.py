@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from faultwire.events import Recorded
     from faultwire.profile.model import Profile
     from faultwire.tape.read.metadata import SessionInfo
-    from faultwire.trials.model import Outcome, Pin
+    from faultwire.trials.model import Outcome, Pin, Spent
 
 QUIET = "faults: []"
 
@@ -53,13 +53,13 @@ class Asked:
 @dataclass(frozen=True, slots=True)
 class Subject:
     """The run that failed. `attempt` makes a run with some of its parts, `folder` is where its tapes are
-    made. `cost_usd` and `seconds` are those of the recorded run."""
+    made. `spent` and `seconds` are those of the recorded run."""
 
     tape: Path
     session: SessionInfo
     exchanges: tuple[Recorded, ...]
     parts: tuple[Part, ...]
-    cost_usd: float
+    spent: Spent
     seconds: float
     consequences: int = 0
     attempt: Callable[[Coalition], Outcome] = field(repr=False, default=lambda _: NotImplemented)

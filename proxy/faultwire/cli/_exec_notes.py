@@ -47,8 +47,36 @@ def about_run(
     return (
         *past_on_this_machine(seen, history.bypassed, ours),
         *undeclared_tools(history, profile),
+        *how_it_ended(history, ended.code, ended.stops),
         *([] if ended.interrupted else exit_after(history, shell_code(ended.code))),
     )
+
+
+def how_it_ended(history: History, code: int, stops: Collection[int]) -> list[str]:
+    """Which signal ended a command (negative `code`), or asked it to end (`stops`), and the exchange that had
+    begun last."""
+    from faultwire.capture.child import shell_code
+    from faultwire.report.cause import last
+
+    newest = last(history)
+    where = f" after #{newest.number} had begun" if newest is not None else ""
+    if stops:
+        names = " and ".join(signal_name(number) for number in sorted(stops))
+        return [f"interrupted by {names}{where}; the command exited with {shell_code(code)}"]
+    if code < 0:
+        by = f"signal {-code} ({signal_name(-code)})"
+        return [f"{by} ended the command{where}: exit code {shell_code(code)}"]
+    return []
+
+
+def signal_name(number: int) -> str:
+    """`SIGKILL` for 9; some real-time signals have no names."""
+    import signal
+
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "without a name"
 
 
 def left_behind(count: int) -> tuple[str, ...]:

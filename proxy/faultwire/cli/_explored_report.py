@@ -53,7 +53,7 @@ def report(
         return
     for line in lines(result, depth, failing, repros):
         show(safe(line))
-    rows = [("runs", f"{result.runs}, {executor.seconds:.0f} s, {executor.cost_usd:.4f} dollars of models")]
+    rows = [("runs", f"{result.runs}, {executor.seconds:.0f} s, {executor.spent.words}")]
     rows += [("state", str(executor.journal.path)), ("all sets", str(written))]
     show(fields(rows))
 

@@ -23,13 +23,18 @@ MOCKED = (
 @dataclass(frozen=True, slots=True)
 class Ended:
     """What was started and when (ISO 8601), its exit code (negative for a signal), how long it took, and
-    whether the user ended it."""
+    the signals with which the user asked it to end."""
 
     program: str
     code: int
     started_at: str
     duration_s: float
-    interrupted: bool = False
+    stops: frozenset[int] = frozenset()
+
+    @property
+    def interrupted(self) -> bool:
+        """Did the user end it?"""
+        return bool(self.stops)
 
 
 def _only_mocked(history: History, mocked: Container[str]) -> bool:

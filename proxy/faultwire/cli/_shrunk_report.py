@@ -35,6 +35,7 @@ def progress(search: Shrinking, outcome: Outcome) -> None:
 def report(result: Result, found: Subject, kept: Written | None, state: Path) -> None:
     """The smallest set, what it cost, and where the repro folder is."""
     from faultwire.cli._shrunk_repro import findings
+    from faultwire.trials.model import Spent
     from faultwire.trials.repeats import once
 
     if result.ended in ("not_reproduced", "no_cause"):
@@ -53,7 +54,7 @@ def report(result: Result, found: Subject, kept: Written | None, state: Path) ->
     if failed:
         rows.append(("failed", f"{failed} of {counted(failed + passed, 'run')} with them: {result.last}"))
     rows += [
-        ("runs", f"{result.runs}, {result.seconds:.0f} s, {result.cost_usd:.4f} dollars of models"),
+        ("runs", f"{result.runs}, {result.seconds:.0f} s, {Spent(result.cost_usd, result.unpriced).words}"),
     ]
     if result.repeated:
         rows.append(("repeats", once(result.repeated)))

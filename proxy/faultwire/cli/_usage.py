@@ -118,13 +118,20 @@ def translate(error: click.ClickException) -> UsageError:
     return UsageError(_plain(error.format_message()), hint=f"see `{command} --help`")
 
 
+OF_THE_RUN = frozenset({"shrink", "blame"})
+"""Commands whose seed is that of the run that they are about."""
+
+
 def _unknown_option(error: click.NoSuchOption, command: str) -> UsageError:
     known = [name for p in error.ctx.command.get_params(error.ctx) for name in p.opts] if error.ctx else []
     close = nearest(error.option_name, [name for name in known if name.startswith("-")])
+    hint = f"did you mean `{close}`?" if close else f"see `{command} --help`"
+    if error.option_name == "--seed" and error.ctx is not None and error.ctx.info_name in OF_THE_RUN:
+        hint = "the seed is that of the run that is named, and is on its tape: leave it out"
     return UsageError(
         f"found `{error.option_name}`, expected an option of `{command}`",
         code="usage.unknown_option",
-        hint=f"did you mean `{close}`?" if close else f"see `{command} --help`",
+        hint=hint,
     )
 
 

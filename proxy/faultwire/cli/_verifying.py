@@ -89,6 +89,7 @@ def _agent(config: Config) -> Iterator[Finding]:
     from faultwire.campaign.ci_run import Part, Wanted, launch_settings
     from faultwire.contract.cells import Invocation
     from faultwire.runner.launch import start_run
+    from faultwire.runner.own_keys import own_keys
     from faultwire.runner.phases import CALM
     from faultwire.runner.run import play
 
@@ -96,7 +97,8 @@ def _agent(config: Config) -> Iterator[Finding]:
         with start_run(launch_settings(config, Wanted(SCENARIO), Part(()))) as run:
             yield Finding("ok", "proxy", f"listens on {run.engine.host}:{run.engine.port}")
             share = partial(run.share, "server")
-            with prepared(config.agent, share, folder=run.folder.path, base=config.folder) as agent:
+            own = own_keys(config.agent, keyless=run.keyless)
+            with prepared(own, share, folder=run.folder.path, base=config.folder) as agent:
                 invocation = Invocation(CALM, config.prompts[0], 1, SCENARIO)
                 (played,) = play([invocation], agent, run, seed=config.seed)
             run.folder.end("finished")
@@ -145,7 +147,7 @@ def _answered(prompt: str, result: AgentResult) -> Finding:
         return Finding("ok", "agent", f"answers `{prompt}` in {result.duration_s:.1f} s: {output}")
     last = next((line for line in reversed(result.stderr.splitlines()) if line.strip()), "")
     text = f"asked `{prompt}` it {ending(result)}" + ("" if result.answer.strip() else " without an answer")
-    printed = f", after printing {quoted(clean.text(last, {}), SHOWN)}" if last else ""
+    printed = f"; the last line of its stderr is {quoted(clean.text(last, {}), SHOWN)}" if last else ""
     return Finding("fail", "agent", text + printed)
 
 

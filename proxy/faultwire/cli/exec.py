@@ -206,10 +206,10 @@ class Play:
                 if closed.voids:  # they state why the tape cannot be read
                     raise inconclusive(run, closed, command) from None
                 raise
-            report, seen = None, []
+            report, seen, stops = None, [], frozenset(received & child.STOPS)
             if history.exchanges:
                 began = moment.isoformat(timespec="seconds")
-                ended = Ended(shown_command(command), code, began, lasted_s, bool(received & child.STOPS))
+                ended = Ended(shown_command(command), code, began, lasted_s, stops)
                 notes += about_run(history, profile, looked[0], environment, ended)
                 report, made = write_report(
                     run,
@@ -226,15 +226,15 @@ class Play:
                 say()
                 ids = [entry.id for entry in profile.entries]
                 say(summary(history, str(run.tape), ledger, notes, report=report, noticed=seen, entries=ids))
-            stopped = received & child.STOPS
-            if stopped and not history.exchanges and not closed.voids and not self.allow_no_traffic:
+            if stops and not history.exchanges and not closed.voids and not self.allow_no_traffic:
                 run.folder.end("interrupted")
-                return Played(run.tape, ledger, 128 + min(stopped))
+                return Played(run.tape, ledger, 128 + min(stops))
             learn(run, closed, history, command, code, notes, allow_no_traffic=self.allow_no_traffic)
             diverged = print_replay(run, closed, quiet=self.quiet)
             if closed.incomplete:
                 run.folder.note(incomplete=closed.incomplete)
-            run.folder.end("finished", exit_code=child.shell_code(code), ledger=ledger)
+            status = "interrupted" if stops else "finished"
+            run.folder.end(status, exit_code=child.shell_code(code), ledger=ledger)
         return Played(run.tape, ledger, child.shell_code(code) or int(diverged))
 
 

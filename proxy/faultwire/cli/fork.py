@@ -85,6 +85,7 @@ def fork(
     """
     from faultwire.capture import child
     from faultwire.capture.bypass_watch import BypassWatch
+    from faultwire.cli._exec_notes import how_it_ended
     from faultwire.cli._forked import forked, not_forked
     from faultwire.cli._summary import summary
     from faultwire.cli.exec import learn
@@ -116,10 +117,13 @@ def fork(
             say()
         sys.stdout.flush()
         watch = BypassWatch().watch()
-        code = child.run(command, environment, watch)
+        received: set[int] = set()
+        code = child.run(command, environment, watch, received=received)
         closed = run.close_session(plan.name, watch.found, watch.more)
         notes = (*closed.notes, *run.engine.notes())
         history, ledger = run.history(plan.name), run.ledger_hash()
+        stops = frozenset(received & child.STOPS)
+        notes += tuple(how_it_ended(history, code, stops))
         if not quiet:
             say()
             say(summary(history, str(run.tape), ledger, notes))
@@ -127,5 +131,6 @@ def fork(
         diverged = print_replay(run, closed, quiet=quiet) or not_forked(plan, history, closed)
         if closed.incomplete:
             run.folder.note(incomplete=closed.incomplete)
-        run.folder.end("finished", exit_code=child.shell_code(code), ledger=ledger)
+        status = "interrupted" if stops else "finished"
+        run.folder.end(status, exit_code=child.shell_code(code), ledger=ledger)
     sys.exit(child.shell_code(code) or int(diverged))

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from faultwire.events import Action, FaultFired, Request, ToolResult, Wait
 
+NOT_ANSWERED = "no model answered the request that carried the result"
+"""Why a fault on a result has not fired: in a later request that carries it, it still may."""
+
 
 class ToolResultRewriter(Stage):
     """Decides on new results, and replaces those that were decided on, now or in an earlier request."""
@@ -51,8 +54,9 @@ class ToolResultRewriter(Stage):
         """The ledger's lines on results: a fault on one has fired once a model has answered."""
         carried = tuple(self._carried.values())
         if not self._answered:
-            never = "the request that carries it was not answered; the next one will"
-            carried = tuple(replace(line, outcome="preempted", reason=never, effect=None) for line in carried)
+            carried = tuple(
+                replace(line, outcome="preempted", reason=NOT_ANSWERED, effect=None) for line in carried
+            )
         return (*self._lines, *carried)
 
     def _rewritten(self, request: Request) -> Request:

@@ -13,7 +13,7 @@ from faultwire.explore.derive import derived, derived_id
 from faultwire.explore.observe import observe
 from faultwire.explore.search import OutOfBudget
 from faultwire.explore.space import Observation, key_of
-from faultwire.trials.model import Trial
+from faultwire.trials.model import Spent, Trial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -62,6 +62,8 @@ class Executor:
     runs: int = 0
     seconds: float = 0.0
     cost_usd: float = 0.0
+    unpriced: int = 0
+    """Answers of models whose cost is not known."""
     started_s: float = 0.0
     """What the runs of this start took."""
     limit: Limit | None = None
@@ -70,6 +72,11 @@ class Executor:
     _places: dict[str, int] = field(default_factory=dict)
     _repeats: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def spent(self) -> Spent:
+        """What the models of all runs would have cost."""
+        return Spent(self.cost_usd, self.unpriced)
 
     def count(self, point: Point) -> int:
         """At which of the calls that its entry matches a point stands; 0 where it was never seen."""
@@ -99,6 +106,7 @@ class Executor:
         self.runs += 1
         self.seconds += run.seconds
         self.cost_usd += run.cost_usd
+        self.unpriced += run.unpriced
         return run
 
     def _keyed(self, faults: Faults) -> tuple[Faults, str, bool]:
@@ -154,8 +162,9 @@ class Executor:
         outcome = watching.run(trial) if self.trials is None else self.trials.run(trial, watching)
         reason = self.redact(outcome.reason)
         run = replace(
-            about, failed=outcome.failed, reason=reason, seconds=outcome.seconds, cost_usd=outcome.cost_usd
-        )
+            about, failed=outcome.failed, reason=reason, seconds=outcome.seconds, cost_usd=outcome.cost_usd,
+            unpriced=outcome.unpriced,
+        )  # fmt: skip
         return run, counts
 
     def _fired(self, faults: Faults, ids: set[str], counts: dict[Point, int]) -> Faults:

@@ -90,6 +90,7 @@ def _as_json(run: Observation, counts: Mapping[Point, int]) -> dict[str, Any]:
     return {
         "failed": run.failed, "reason": run.reason, "unread": run.unread, "output": run.output,
         "seconds": round(run.seconds, 3), "cost_usd": run.cost_usd,
+        "unpriced": run.unpriced,
         "calls": [[call.place, call.number, key] for call, key in run.calls],
         "fired": [_point(one) for one in sorted(run.fired)],
         "points": [[*_point(one), counts.get(one, 0)] for one in sorted(run.points)],
@@ -119,5 +120,6 @@ def _kept(line: dict[str, Any]) -> tuple[str, tuple[Observation, dict[Point, int
         float(line["seconds"]),
         float(line["cost_usd"]),
         str(line["output"]),
+        int(line.get("unpriced", 0)),
     )
     return str(line["key"]), (run, counts)

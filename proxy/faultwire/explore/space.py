@@ -66,6 +66,8 @@ class Observation:
     cost_usd: float = 0.0
     output: str = ""
     """A hash of what the agent printed, and its exit code."""
+    unpriced: int = 0
+    """Answers of models whose cost is not known, and not in `cost_usd`."""
 
     @property
     def asked(self) -> dict[Call, str]:

@@ -36,6 +36,7 @@ _WORDS: dict[str, Scalar] = {
 }  # fmt: skip
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that a YAML text must not hold (YAML 1.2 §5.1)."""
+_VARIABLE = re.compile(r"(?P<start>\$\{[A-Za-z_][A-Za-z0-9_]{0,60})(:-|\})")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the first is libyaml, much faster
 
 
@@ -114,7 +115,9 @@ class _Reader:
         except yaml.MarkedYAMLError as bad:
             mark = bad.problem_mark or bad.context_mark
             line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
-            raise self.fail(f"not YAML: {printable(bad.problem or 'cannot be read')}", line, column) from None
+            hint = _quote_variable(text, mark.line, mark.column) if mark else None
+            problem = printable(bad.problem or "cannot be read")
+            raise self.fail(f"not YAML: {problem}", line, column, hint) from None
 
     def text(self, source: bytes | str) -> str:
         data = source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass")
@@ -201,6 +204,17 @@ class _Reader:
         if _INT.fullmatch(text):
             return int(text)
         return float(text) if _FLOAT.fullmatch(text) else text
+
+
+def _quote_variable(text: str, line: int, column: int) -> str | None:
+    """What to do where YAML stumbles over the brace of a variable (`${NAME}`), which begins a mapping inside
+    of `{}` and `[]`. Counted from 0; a default may be a secret and is not shown."""
+    lines = text.splitlines()
+    around = lines[line][max(0, column - 1) :] if line < len(lines) else ""
+    found = _VARIABLE.match(around)
+    if found is None:
+        return None
+    return f'inside of `{{}}` and `[]` a variable needs quotes: `"{found["start"]}…}}"`'
 
 
 def _after(text: str) -> tuple[int, int]:

@@ -154,6 +154,8 @@ class Document(Shape):
     runs: Count
     seconds: float
     cost_usd: float
+    unpriced: Count = 0
+    """Answers of models whose cost is not known, and not in `cost_usd`."""
     runs_left: Count
     undecided: dict[str, Count]
     whole: Runs

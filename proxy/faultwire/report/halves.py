@@ -8,14 +8,15 @@ from faultwire.checks._api import quoted
 from faultwire.checks._carried import ASKS_FOR_MORE
 from faultwire.checks._once import compiled
 from faultwire.checks._traffic import silence_ms
-from faultwire.checks._truncated import beside, continued, later, replacements, truncated
+from faultwire.checks._transcripts import models
+from faultwire.checks._truncated import admits, beside, continued, holds, later, replacements, truncated
 from faultwire.report.after_failure import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from faultwire.checks._truncated import Truncated
-    from faultwire.events import History, Recorded
+    from faultwire.events import History, Recorded, RequestView
     from faultwire.report.advice import Rule
     from faultwire.wire import Transcript
 
@@ -27,6 +28,14 @@ BY_ERROR = (
     "The stream itself said that it failed: if the output does not say so, this looks like success: retry, "
     "or report it."
 )
+
+
+FED_ON = (
+    "What came after it rests on half an answer: ask again before the text goes into another request, or say "
+    "that it is incomplete."
+)
+ENOUGH = 4
+"""Words; fewer of them may stand in any request."""
 
 
 class Half(NamedTuple):
@@ -53,6 +62,12 @@ def last_half(history: History, *, limits: bool, named: Collection[int] = ()) ->
     for cut in reversed(cuts):
         if cut.exchange.number in named:
             continue
+        fed = _fed_on(history, cut, cuts)
+        if fed is not None:
+            words = (
+                f"{_what(cut, limits)}, a message of #{fed} has all of that text, and the command exited 0"
+            )
+            return Half(Evidence((cut.exchange.number, fed), words), FED_ON)
         after = [one for one in later(history, cut) if one[0].number not in short]
         if after and not (cut.text and _unrelated(history, cut, cuts, after)):
             continue
@@ -82,6 +97,50 @@ def _is_about(cut: Truncated, transcript: Transcript) -> bool:
     if turns and compiled(ASKS_FOR_MORE).search(turns[-1].text):
         return True
     return any(cut.text[:BEGINNING] in " ".join(turn.text.split()) for turn in turns)
+
+
+def _fed_on(history: History, cut: Truncated, cuts: list[Truncated]) -> int | None:
+    """The first later request in which the half stands in a message that is none of the model's own, as a
+    step of a pipeline has it.
+
+    None where the text may come from elsewhere (the question, another answer), where the same was asked again
+    and answered, and where the message speaks of the cut or asks for the rest.
+    """
+    if len(cut.text.split()) < ENOUGH or replacements(history, cut, cuts):
+        return None
+    after = {exchange.number for exchange, _ in later(history, cut, answered=False)}
+    for exchange, transcript in models(history):
+        request = transcript.request
+        if exchange.number in after and request is not None and _hands_on(cut, request):
+            return exchange.number
+        if exchange.number != cut.exchange.number and _may_be_source(cut, transcript):
+            return None
+        if exchange.number == cut.exchange.number and request is not None and _asked_with(cut, request):
+            return None
+    return None
+
+
+def _hands_on(cut: Truncated, request: RequestView) -> bool:
+    """Does a message that is none of the model's own have the half, without a word about the cut?"""
+    own = [request.system, *(one.text for one in request.turns if one.role not in ("assistant", "model"))]
+    for text in (" ".join(text.split()) for text in own):
+        rest = text.replace(cut.text, " ", 1)
+        if holds(text, cut.text) and not admits(rest) and compiled(ASKS_FOR_MORE).search(rest) is None:
+            return True
+    return False
+
+
+def _may_be_source(cut: Truncated, transcript: Transcript) -> bool:
+    """Has another exchange the text of the half, in what was asked or in what was answered?"""
+    answer, request = transcript.answer, transcript.request
+    said = " ".join(answer.text.split()) if answer is not None else ""
+    return cut.text in said or (request is not None and _asked_with(cut, request))
+
+
+def _asked_with(cut: Truncated, request: RequestView) -> bool:
+    """Does the text of the half stand in a request?"""
+    texts = [request.system, *(turn.text for turn in request.turns), *(one.text for one in request.results)]
+    return any(cut.text in " ".join(text.split()) for text in texts)
 
 
 def _what(cut: Truncated, limits: bool) -> str:

@@ -13,12 +13,18 @@ READ = 4
 """Times the limit that is looked at for secrets: what is cut away need not be read."""
 
 
+NOTE = len("… [10 more characters]")
+"""Characters by which a text may be longer than its limit: to say that they are missing takes as many."""
+
+
 def clip(text: str, limit: int) -> str:
-    """The first `limit` characters; says how many are missing. Halves of surrogate pairs, which JSON cannot
-    carry from one program to another (RFC 8259 §8.2), become U+FFFD."""
+    """The first `limit` characters; says how many are missing, where it is more than that takes. Halves of
+    surrogate pairs, which JSON cannot carry from one program to another (RFC 8259 §8.2), become U+FFFD."""
     left = len(text) - limit
     return (
-        whole(text) if left <= 0 else f"{whole(text[:limit])}… [{left:,} more character{'s' * (left != 1)}]"
+        whole(text)
+        if left <= NOTE
+        else f"{whole(text[:limit])}… [{left:,} more character{'s' * (left != 1)}]"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from faultwire.report.skipped import BY_CHANCE, in_words
 from faultwire.text import counted
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ ROLLED = "rolled"
 """In the reason of a decision that was left to chance."""
 NOT_MOCKED = 501
 """The status of calls that were refused after faults had been looked at (`mitm.messages.error_responses`)."""
+NOT_ANSWERED = "no model answered the request that carried the result"
+"""The reason of a fault on a tool's result that no model has read (`exchange.tool_results`)."""
 HOSTS = 3
 """Of those to which calls were refused, that are named."""
 MOST = 20
@@ -34,7 +37,8 @@ LINES = 8
 
 
 def unfired(entries: Iterable[str], exchanges: Iterable[Recorded]) -> dict[str, list[str]]:
-    """The ids of `entries` that never fired, in order, each with its reasons as they first occurred."""
+    """The ids of `entries` that never fired, in order, each with its reasons as they first occurred, in words
+    that need no profile beside them."""
     reasons: dict[str, dict[str, None]] = {entry: {} for entry in entries}
     acted: set[str] = set()
     refused: Counter[str] = Counter()
@@ -51,7 +55,11 @@ def unfired(entries: Iterable[str], exchanges: Iterable[Recorded]) -> dict[str, 
                 reasons.setdefault(fault.id, {})[reason] = None
     if refused:
         nothing = f"{NO_MATCH_LEFT}: {_refused(refused)}"
-    return {entry: list(found)[:MOST] or [nothing] for entry, found in reasons.items() if entry not in acted}
+    return {
+        entry: in_words(list(found))[:MOST] or [nothing]
+        for entry, found in reasons.items()
+        if entry not in acted
+    }
 
 
 def _is_unseen(exchange: Recorded) -> bool:
@@ -70,19 +78,35 @@ def _refused(hosts: Counter[str]) -> str:
 
 
 def unfired_lines(entries: Sequence[str], exchanges: Iterable[Recorded]) -> list[str]:
-    """The same for a terminal: entries of the same reasons on one line, at most `LINES` of them."""
-    alike: dict[str, list[str]] = {}
-    rolled = False
-    for entry, reasons in unfired(entries, exchanges).items():
+    """The same for a terminal, of one session: a line for each entry, at most `LINES` of them."""
+    seen = list(exchanges)
+    lines, rolled = list[str](), False
+    for entry, reasons in unfired(entries, seen).items():
         more = f"; and {len(reasons) - SHOWN} other reasons" if len(reasons) > SHOWN + 1 else ""
         shown = reasons if len(reasons) == SHOWN + 1 else reasons[:SHOWN]
-        alike.setdefault("; ".join(shown) + more, []).append(f"`{entry}`")
-        rolled = rolled or any(ROLLED in reason for reason in reasons)
-    lines = [f"{', '.join(names)} never fired: {reason}" for reason, names in alike.items()]
+        told = [reason + _carriers(entry, seen) if reason == NOT_ANSWERED else reason for reason in shown]
+        lines.append(f"`{entry}` never fired: {'; '.join(told)}{more}")
+        rolled = rolled or any(BY_CHANCE in reason for reason in reasons)
     if len(lines) > LINES:
-        left = list(alike.values())[LINES - 1 :]
-        count = sum(map(len, left))
+        count = len(lines) - LINES + 1
         lines[LINES - 1 :] = [
             f"and {counted(count, 'other entry', 'other entries')}, whose reasons are in the report"
         ]
     return [*lines, "another `--seed` rolls anew"] if rolled else lines
+
+
+def _carriers(entry: str, exchanges: Sequence[Recorded]) -> str:
+    """The requests that carried the result which an entry had changed, and what came of each."""
+    unread = [
+        one
+        for one in exchanges
+        if any(fault.id == entry and fault.reason == NOT_ANSWERED for fault in one.faults)
+    ]
+    named = [f"#{one.number} {_came_to(one)}" for one in unread[:SHOWN]] + ["…"] * (len(unread) > SHOWN)
+    return f" ({', '.join(named)})"
+
+
+def _came_to(exchange: Recorded) -> str:
+    if exchange.delivered is not None:
+        return f"got status {exchange.delivered.status}"
+    return f"ended as `{exchange.ending.replace('_', ' ')}`"

@@ -51,6 +51,8 @@ class Result:
     """Failed and passed trials without any fault."""
     limit: Limit = "runs"
     """What of the budget ended it, where one did."""
+    unpriced: int = 0
+    """Answers of models whose cost is not known, and not in `cost_usd`."""
     repeated: int = 0
     """Trials that came out the same when they were made again, where all did: others were made once."""
 
@@ -97,7 +99,10 @@ class Shrinking:
         about = (made.runs, made.seconds, made.cost_usd, self.search.rate, kept)
         counts = self.search.counts, self.search.calm_counts
         again = self.search.repeats.equal if self.search.repeats.exact else 0
-        return Result(ended, self.smallest, *about, made.undecided, made.last, *counts, repeated=again)
+        return Result(
+            ended, self.smallest, *about, made.undecided, made.last, *counts,
+            unpriced=made.unpriced, repeated=again,
+        )  # fmt: skip
 
     # ------------------------------------------------------------ stages
 

@@ -13,7 +13,7 @@ from faultwire.checks._transcripts import models
 from faultwire.events import AgentResult
 from faultwire.runner.folder import RunFolder
 from faultwire.runner.launch import start_run
-from faultwire.trials.model import Outcome, Pin
+from faultwire.trials.model import Outcome, Pin, Spent
 from faultwire.trials.pins import pinned, pins_of
 from faultwire.trials.repeats import digest_of
 
@@ -103,7 +103,8 @@ class TrialRunner:
         fired = frozenset(pins_of(history.exchanges))
         about: dict[str, Any] = {
             "exchanges": len(history.exchanges),
-            "cost_usd": cost_of(history),
+            "cost_usd": (spent := cost_of(history)).usd,
+            "unpriced": spent.unpriced,
             "fired": fired,
             "digest": self._digest(history),
         }
@@ -182,11 +183,12 @@ def key_of(exchange: Recorded, answer: Delivery | None) -> AnswerKey:
     return exchange.request.host, exchange.request.path, status, sha256_hex(body)
 
 
-def cost_of(history: History) -> float:
-    """What the models of a run would have cost in dollars, as far as prices and usage are known."""
-    answered = (
+def cost_of(history: History) -> Spent:
+    """What the models of a run would have cost, as far as prices and usage are known."""
+    costs = [
         transcript.cost
         for exchange, transcript in models(history)
         if exchange.upstream is not None and exchange.upstream.status < 300
-    )
-    return float(sum(cost for cost in answered if cost is not None))
+    ]
+    known = [cost for cost in costs if cost is not None]
+    return Spent(float(sum(known)), len(costs) - len(known))

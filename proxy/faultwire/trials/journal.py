@@ -73,6 +73,7 @@ class Journal:
                 "failed": outcome.failed,
                 "exchanges": outcome.exchanges,
                 "cost_usd": outcome.cost_usd,
+                "unpriced": outcome.unpriced,
                 "seconds": round(outcome.seconds, 3),
                 "reason": outcome.reason,
                 "digest": outcome.digest,
@@ -128,6 +129,6 @@ def _kept(line: dict[str, Any]) -> Kept:
         raise ValueError
     outcome = Outcome(
         failed, int(line["exchanges"]), float(line["cost_usd"]), float(line["seconds"]), str(line["reason"]),
-        digest=str(line.get("digest", "")),
+        unpriced=int(line.get("unpriced", 0)), digest=str(line.get("digest", "")),
     )  # fmt: skip
     return Kept(str(line["case"]), outcome)

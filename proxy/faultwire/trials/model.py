@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,12 +46,34 @@ class Trial:
     answers: SessionAnswers | None = None
 
 
+class Spent(NamedTuple):
+    """Dollars of models, and the answers whose cost is not known and not among them."""
+
+    usd: float
+    unpriced: int
+
+    def times(self, count: int) -> Spent:
+        """That of so many runs alike."""
+        return Spent(self.usd * count, self.unpriced * count)
+
+    @property
+    def words(self) -> str:
+        """`0.0200 dollars of models`, with what is not known."""
+        if not self.unpriced:
+            return f"{self.usd:.4f} dollars of models"
+        if not self.usd:
+            return "cost of models unknown"
+        answers = "1 answer" if self.unpriced == 1 else f"{self.unpriced} answers"
+        return f"{self.usd:.4f} dollars of models and the unknown cost of {answers}"
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of a trial.
 
     `failed` is the oracle's word; None where it cannot judge, or where the run proves nothing (`reason` says
-    why). `cost_usd` is what the models would have cost, `tape` the recording where it was kept.
+    why). `cost_usd` is what the models would have cost, without `unpriced` answers whose cost is not known;
+    `tape` is the recording where it was kept.
     """
 
     failed: bool | None
@@ -64,6 +86,7 @@ class Outcome:
     """The pinned decisions that reached the agent."""
     digest: str = ""
     """What came of the run, as `repeats.digest_of` has it; empty where that is not known."""
+    unpriced: int = 0
 
 
 class Oracle(Protocol):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from faultwire.errors import UsageError
+from faultwire.trials.model import Spent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,6 +54,8 @@ class Series:
     runs: int = 0
     seconds: float = 0.0
     cost_usd: float = 0.0
+    unpriced: int = 0
+    """Answers of models whose cost is not known."""
     started_s: float = 0.0
     """What the trials of this start took."""
     last: str = ""
@@ -64,6 +67,11 @@ class Series:
     def __post_init__(self) -> None:
         """Start with what the journal holds."""
         self._earlier = deque(self.journal.earlier)
+
+    @property
+    def spent(self) -> Spent:
+        """What the models of all trials would have cost."""
+        return Spent(self.cost_usd, self.unpriced)
 
     def outcome(self, key: str, attempt: Callable[[], Outcome]) -> Outcome:
         """What came of the trial with this key, which is run unless the journal holds it.
@@ -87,6 +95,7 @@ class Series:
         self.runs += 1
         self.seconds += found.seconds
         self.cost_usd += found.cost_usd
+        self.unpriced += found.unpriced
         if found.failed is None:
             self.undecided[found.reason] += 1
         elif found.failed:

@@ -185,7 +185,7 @@ class Protocol(ABC):
 
     @abstractmethod
     def truncate(self, body: bytes, max_tokens: int) -> bytes:
-        """A whole response cut to about `max_tokens` words of text, with the finish reason and usage
+        """A whole response cut to `max_tokens` words and signs of text, with the finish reason and usage
         that the provider gives for it."""
 
     @abstractmethod

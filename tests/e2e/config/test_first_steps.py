@@ -51,7 +51,10 @@ def test_verify_states_that_the_agent_fails(started, faultwire):
     assert done.returncode == 1, done.stdout + done.stderr
     (agent,) = (one for one in json.loads(done.stdout) if one["subject"] == "agent")
     assert agent["state"] == "fail"
-    assert agent["text"] == "asked `p1` it exited with 1 without an answer, after printing `out of order`"
+    assert (
+        agent["text"]
+        == "asked `p1` it exited with 1 without an answer; the last line of its stderr is `out of order`"
+    )
 
 
 def test_verify_states_that_nothing_arrives(started, faultwire):

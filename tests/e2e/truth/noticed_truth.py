@@ -19,6 +19,7 @@ AT_LIMIT = "at its token limit (`{}`)"
 IN_TRANSIT = "without its closing event"
 ACCEPTED = "{}, {}, and the command exited 0"
 NOT_RETRIED = "was not retried"
+FED_ON = "{}, a message of #{} has all of that text, and the command exited 0"
 UNRELATED = "nothing after it asks the same again or goes on from it"
 BESIDE = "the same question was answered whole at the same time"
 ERROR_EVENT = "with the error event {}"
@@ -38,6 +39,7 @@ PATTERNS = Patterns(
         IN_TRANSIT,
         ACCEPTED,
         NOT_RETRIED,
+        FED_ON,
         UNRELATED,
         BESIDE,
         ERROR_EVENT,

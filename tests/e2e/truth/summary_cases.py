@@ -107,7 +107,7 @@ CASES: dict[str, Case] = {
     # ------------------------------------------------------------ the header
     "a profile of a file": Case(
         ("langgraph", "plain", RIVERS), ("exec", "--profile", "degraded_llm", *MOCK),
-        (*FAULTED, ", sha256 {}", "{} never fired: {}"), checks=(counted, nothing_fired),
+        (*FAULTED, ", sha256 {}", "`{}` never fired: {}{}"), checks=(counted, nothing_fired),
     ),
     "a server that is not mocked": Case(
         ("pydantic-ai", "posting", TEA), ("exec", *MOCK, *SHOP), (*CALM, "not mocked"), checks=(counted,)
@@ -125,17 +125,18 @@ CASES: dict[str, Case] = {
         (*FAULTED, "  and {} more: `faultwire tape show {}`"), checks=(counted, more_than_listed),
     ),
     "a limit that is not reached": Case(
-        ("pydantic-ai", "plain", RIVERS), ("exec", *MOCK, "--fault", LONG), (*FAULTED, "{} never fired: {}"),
+        ("pydantic-ai", "plain", RIVERS), ("exec", *MOCK, "--fault", LONG),
+        (*FAULTED, "`{}` never fired: {}{}"),
         checks=(nothing_fired,),
     ),
     "a fault for a tool that is not called": Case(
         ("anthropic", "plain", RIVERS), ("exec", *MOCK, "--fault", AT_TOOL),
-        (*FAULTED, "{} never fired: {}"),
+        (*FAULTED, "`{}` never fired: {}{}"),
         checks=(nothing_fired,),
     ),
     "a chance that is small": Case(
         ("openai-agents", "plain", RIVERS), ("exec", *MOCK, "--fault", SELDOM),
-        (*FAULTED, "{} never fired: {}", "another `--seed` rolls anew"), checks=(nothing_fired,),
+        (*FAULTED, "`{}` never fired: {}{}", "another `--seed` rolls anew"), checks=(nothing_fired,),
     ),
     "a server that is refused": Case(
         ("langgraph", "reading", TEA), ("exec", *MOCK), (*CALM, "refused {} {} to {}:{}: {}"), code=1,

@@ -23,6 +23,8 @@ BY_UNIT_TESTS = {
     "network namespace, ports {}, {}",
     "502 for {} {} to {}:{}: {}; check the name, and that this machine reaches it",
     "; and {} other reasons",
+    "got status {}",
+    "ended as `{}`",
     "and {}, whose reasons are in the report",
     "{} to {} {} refused before that",
 }
@@ -43,7 +45,7 @@ PATTERNS = Patterns(
         "base URLs of {}": r"capture +base URLs of .+",
         ", sha256 {}": r"profile +.*, sha256 [0-9a-f]{12}\)",
         "{} fired": r"faults +\d+ fired",
-        "{} never fired: {}": r"  `.+` never fired: .+",
+        "`{}` never fired: {}{}": r"  `.+` never fired: .+",
         "{} to {} {} refused before that": r"  `.+` never fired: .+: \d+ calls? to `.+` w\w+ refused .+",
         "and {}, whose reasons are in the report": r"  and \d+ other entries, whose reasons .+",
         "another `--seed` rolls anew": r"  another `--seed` rolls anew",
@@ -71,6 +73,8 @@ PATTERNS = Patterns(
         "redacted values are not on the tape",
         "; {} later {} went {}",
         "; and {} other reasons",
+        "got status {}",
+        "ended as `{}`",
         "  forked at {}, here #{}",
     ),
 )

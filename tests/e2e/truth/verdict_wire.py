@@ -76,13 +76,16 @@ def _backed_off(log: Log) -> str | None:
 NO_OTHER_WAY = "failed, and no other way was taken with success"
 
 
+OTHER_MODEL = "failed with `gpt-4o-mini`, and answered with `gpt-4o`"
+
+
 def _fell_back(log: Log) -> str | None:
     if not log.manner or log.scenario == "cut":
         return None
     if not log.failed:
         return "nothing of kind `llm` failed"
     if log.manner == "fallback" and log.answer is not None:
-        return f"` failed, `api.openai.com{log.asked[-1]['path']}` answered"
+        return OTHER_MODEL
     return NO_OTHER_WAY
 
 
@@ -96,7 +99,7 @@ def _recovered(log: Log) -> str | None:
     if not log.manner or log.scenario == "cut" or log.posted:
         return None
     if not log.failed:
-        return "no exchange failed, so there was nothing to recover from"
+        return "no call of a model, tool or agent failed, so there was nothing to recover from"
     if log.asked[-1]["status"] >= 400:
         return "failed, and nothing like it succeeded afterwards"
     return ", the longest over after"
@@ -235,7 +238,7 @@ WIRE = [
         {"model": "gpt-4o"},
         {
             NO_OTHER_WAY: "fail",
-            "` failed, `api.openai.com/v1/{}` answered": "pass",
+            OTHER_MODEL: "pass",
             "nothing of kind `llm` failed": "unknown",
         },
         _fell_back,
@@ -252,7 +255,7 @@ WIRE = [
         {
             "failed, and nothing like it succeeded afterwards": "fail",
             ", the longest over after": "pass",
-            "no exchange failed, so there was nothing to recover from": "unknown",
+            "no call of a model, tool or agent failed, so there was nothing to recover from": "unknown",
         },
         _recovered,
     ),
@@ -290,7 +293,7 @@ WIRE = [
         {
             "until it worked again, allowed are 0.005": "fail",
             "failed, and nothing like it succeeded afterwards": "fail",
-            "no exchange failed, so there was nothing to recover from": "unknown",
+            "no call of a model, tool or agent failed, so there was nothing to recover from": "unknown",
         },
         _recovered_late,
     ),

@@ -1,4 +1,4 @@
-from faultwire.capture.keys import PLACEHOLDER, keyless
+from faultwire.capture.keys import PLACEHOLDER, keyless, without_empty
 
 
 def test_an_agent_without_a_key_gets_one_for_every_provider():
@@ -24,3 +24,10 @@ def test_what_was_given_is_left_alone():
     given = {"PATH": "/bin"}
     keyless(given)
     assert given == {"PATH": "/bin"}
+
+
+def test_an_empty_key_of_the_agents_own_does_not_replace_a_placeholder():
+    own = {"OPENAI_API_KEY": "", "GEMINI_API_KEY": "mine", "MODE": "", "PATH": "/bin"}
+    assert without_empty(own) == {"GEMINI_API_KEY": "mine", "MODE": "", "PATH": "/bin"}
+    assert (keyless({}) | without_empty(own))["OPENAI_API_KEY"] == PLACEHOLDER
+    assert own["OPENAI_API_KEY"] == ""

@@ -15,8 +15,16 @@ TRACE = "Traceback (most recent call last):\n  File ...\nopenai.APIConnectionErr
             {},
             {"exit_code": 1, "stderr": TRACE},
             "fail",
-            "the agent exited with 1, after printing `openai.APIConnectionError: Connection error.`",
+            "the agent exited with 1; the last line of its stderr is "
+            "`openai.APIConnectionError: Connection error.`",
         ),
+        (
+            {},
+            {"exit_code": 1, "stderr": "faultwire: no answer: timed out\n"},
+            "fail",
+            "the agent exited with 1: `no answer: timed out`",
+        ),
+        ({}, {"exit_code": 1, "stderr": " \n"}, "fail", "the agent exited with 1"),
         ({"exit_codes": (0, 1)}, {"exit_code": 1}, "pass", "the agent exited with 1"),
         ({}, {"exit_code": -11}, "fail", "the agent was killed by signal 11"),
         ({}, {"exit_code": 0, "timed_out": True}, "fail", "the agent was stopped after 1.0 s"),

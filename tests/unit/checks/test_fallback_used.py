@@ -35,3 +35,16 @@ def test_a_tool_has_another_place(verdict, wire):
 
 def test_without_a_failure_nothing_is_known(verdict, wire):
     assert verdict(FallbackUsed(), [wire.talk(1)]).verdict == "unknown"
+
+
+def test_what_differs_between_the_ways_is_named(verdict, wire):
+    def words(second):
+        return verdict(FallbackUsed(), [wire.talk(1, status=503, model="gpt-4o-mini"), second]).explanation
+
+    path = "/v1/chat/completions"
+    model = words(wire.talk(2, model="gpt-4o"))
+    assert model == f"`api.openai.com{path}` failed with `gpt-4o-mini`, and answered with `gpt-4o`"
+    nameless = words(wire.talk(2, model=""))
+    assert nameless.endswith("failed with `gpt-4o-mini`, and answered with a model without a name")
+    host = words(wire.talk(2, host="backup.test", model="gpt-4o"))
+    assert host == f"`api.openai.com{path}` failed, `backup.test{path}` answered"

@@ -77,3 +77,52 @@ def test_a_response_without_an_answer_is_no_recovery(verdict, wire):
 def test_what_is_neither_model_nor_tool_nor_agent_is_not_judged(verdict, wire):
     other = wire.talk(1, status=503, kind="other", protocol=None)
     assert verdict(RecoversWithin(max_s=9), [other, wire.talk(2)]).verdict == "unknown"
+
+
+FAILED = "no call of a model, tool or agent failed, so there was nothing to recover from"
+
+
+def test_a_failure_of_another_kind_is_told_and_not_denied(verdict, wire):
+    def words(*exchanges):
+        return verdict(RecoversWithin(max_s=9), exchanges).explanation
+
+    other = [wire.talk(n, status=503, kind="other", protocol=None) for n in range(1, 6)]
+    assert words(other[0], wire.talk(6)) == f"{FAILED}; 1 other exchange failed (#1), which is not judged"
+    assert words(*other[:2]).endswith("; 2 other exchanges failed (#1, #2), which are not judged")
+    assert words(*other).endswith("; 5 other exchanges failed (#1, #2, #3, …), which are not judged")
+    well = wire.talk(1, kind="other", protocol=None)
+    assert words(well, wire.talk(2)) == words() == FAILED
+
+
+def test_a_question_that_was_not_asked_again_is_told(verdict, wire):
+    def words(*exchanges):
+        found = verdict(RecoversWithin(max_s=9), exchanges)
+        assert found.verdict == "pass"
+        return found.explanation
+
+    moon, sun = [wire.user("The moon?")], [wire.user("The sun?")]
+    lost = "; a later call succeeded, but the question of #1 was not asked again"
+    assert words(wire.talk(1, moon, status=503), wire.talk(2, sun)).endswith(lost)
+    both = words(
+        wire.talk(1, moon, status=503), wire.talk(2, sun, status=503), wire.talk(3, [wire.user("Mars?")])
+    )
+    assert both.endswith("the questions of #1, #2 were not asked again")
+    again = words(wire.talk(1, moon, status=503), wire.talk(2, moon))
+    assert again == "1 failure, the longest over after 1.00 s"
+
+
+def test_a_question_that_stands_in_a_later_request_may_have_been_asked_again(verdict, wire):
+    broken = wire.talk(1, [wire.user("The  moon?")], status=503)
+    within = wire.talk(2, [wire.user("Once more: The moon? In one word.")])
+    history = [wire.user("The moon?"), wire.said("I have no answer."), wire.user("Then the sun?")]
+    for later in (
+        [within],
+        [wire.talk(2, history)],
+        [wire.talk(2, [wire.user("Mars?")]), replace(within, number=3)],
+    ):
+        found = verdict(RecoversWithin(max_s=9), [broken, *later])
+        assert "asked again" not in found.explanation
+    unread = replace(wire.talk(2, [wire.user("Mars?")]), protocol=None)
+    assert "asked again" not in verdict(RecoversWithin(max_s=9), [broken, unread]).explanation
+    tool = [wire.used(1, status=500), wire.used(2)]
+    assert "asked again" not in verdict(RecoversWithin(max_s=9), tool).explanation

@@ -15,19 +15,19 @@ from faultwire.blame.design import Design
 from faultwire.blame.session import Blaming
 from faultwire.cli import main
 from faultwire.cli._blamed import affordable, enough
-from faultwire.cli._blamed_report import explain
+from faultwire.cli._blamed_report import announce, explain
 from faultwire.cli._blamed_subject import Subject
 from faultwire.cli._failed_run import oracle, surroundings
 from faultwire.cli._trial_options import as_seconds
 from faultwire.errors import FaultError, UsageError
 from faultwire.trials.execute import NOT_ON_TAPE
 from faultwire.trials.journal import Journal
-from faultwire.trials.model import Outcome
+from faultwire.trials.model import Outcome, Spent
 from faultwire.trials.oracle import Checks, Command, ExitCode
 from faultwire.trials.series import Budget
 
 __all__ = ["tape"]
-SUBJECT = Subject(Path("run.tape"), INFO, tuple(EXCHANGES), tuple(PARTS), 0.0, 1.0)
+SUBJECT = Subject(Path("run.tape"), INFO, tuple(EXCHANGES), tuple(PARTS), Spent(0.0, 0), 1.0)
 
 
 def faultwire(*arguments: str) -> Printed:
@@ -158,3 +158,16 @@ def test_runs_of_another_environment_program_or_folder_are_not_gone_on_with(
     monkeypatch.chdir(tmp_path / "other")
     seen.append(surroundings(command))
     assert len({str(one) for one in seen}) == len(seen)
+
+
+def test_what_it_will_cost_is_unknown_where_prices_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = Journal.open(tmp_path / "state.jsonl", "about", "blame")
+    for spent, words in (
+        (Spent(0.0, 2), " and cost of models unknown;"),
+        (Spent(0.01, 0), " and 0.1000 dollars of models;"),
+        (Spent(0.01, 2), " and 0.1000 dollars of models and the unknown cost of 20 answers;"),
+    ):
+        announce(replace(SUBJECT, spent=spent), Budget(100), 10, journal, 2)
+        assert words in capsys.readouterr().err

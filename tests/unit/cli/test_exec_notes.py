@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import signal
+
 import pytest
 from tests.unit.checks.conftest import line, talk, used
 from tests.unit.report.test_cause import traces
@@ -7,10 +9,12 @@ from tests.unit.report.test_cause import traces
 from faultwire.cli._exec_notes import (
     LONGEST,
     about_run,
+    how_it_ended,
     left_behind,
     our_ports,
     past_on_this_machine,
     shown_command,
+    signal_name,
     undeclared_tools,
 )
 from faultwire.cli._observed import Ended
@@ -118,7 +122,27 @@ def test_all_notes_of_a_run():
     first, second = notes(2)
     assert "is a tool" in first
     assert second == "the command exited with 2 after #2: `api.openai.com/v1/chat/completions` answered 503"
-    assert notes(0) == notes(2, interrupted=True) == notes(-15) == notes(-6) == (first,)
+    assert notes(0) == (first,)
+
+
+def test_a_signal_that_ended_the_command_is_named_with_what_went_before():
+    seen, none = History("exec", (talk(1), talk(2))), History("exec", ())
+
+    def said(code, *stops, history=seen):
+        return how_it_ended(history, code, frozenset(stops))
+
+    assert said(-9) == ["signal 9 (SIGKILL) ended the command after #2 had begun: exit code 137"]
+    assert said(-6) == ["signal 6 (SIGABRT) ended the command after #2 had begun: exit code 134"]
+    assert said(-9, history=none) == ["signal 9 (SIGKILL) ended the command: exit code 137"]
+    assert said(0) == said(2) == said(137) == []
+    assert said(-2, 2) == ["interrupted by SIGINT after #2 had begun; the command exited with 130"]
+    assert said(0, 2, 15) == [
+        "interrupted by SIGINT and SIGTERM after #2 had begun; the command exited with 0"
+    ]
+    assert signal_name(signal.SIGRTMAX - 1) == "without a name"
+    failed = History("exec", (talk(1, status=503),))
+    told = about_run(failed, TOOL, [], {}, Ended("a", 2, "", 1.0, frozenset({2})))
+    assert told == ("interrupted by SIGINT after #1 had begun; the command exited with 2",)
 
 
 def test_processes_that_outlived_the_command():

@@ -88,6 +88,19 @@ def test_help_imports_no_command_and_nothing_heavy() -> None:
             "usage.unknown_option: found `--profil`, expected an option of `main exec`\n"
             "hint: did you mean `--profile`?\n",
         ),
+        *(
+            (
+                [command, "--seed", "42", "last"],
+                f"usage.unknown_option: found `--seed`, expected an option of `main {command}`\n"
+                "hint: the seed is that of the run that is named, and is on its tape: leave it out\n",
+            )
+            for command in ("shrink", "blame")
+        ),
+        (
+            ["shrink", "--stat", "x", "last"],
+            "usage.unknown_option: found `--stat`, expected an option of `main shrink`\n"
+            "hint: did you mean `--state`?\n",
+        ),
         (
             ["exec", "--seed", "x", "--", "true"],
             "usage.bad_value: `--seed`: `x` is not a valid integer\nhint: see `main exec --help`\n",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -187,3 +188,12 @@ def test_that_runs_were_made_once_is_said_where_they_repeat(
     report(result("found", repeated=repeated), SUBJECT, None, Path("state.jsonl"))
     said = "4 runs that were made again were the same, byte for byte: others were made once"
     assert (said in capsys.readouterr().out) is bool(repeated)
+
+
+def test_an_unknown_cost_is_not_printed_as_none(capsys: pytest.CaptureFixture[str]) -> None:
+    report(result("found", unpriced=3), SUBJECT, None, Path("state.jsonl"))
+    assert "0.5000 dollars of models and the unknown cost of 3 answers" in capsys.readouterr().out
+    report(replace(result("found", unpriced=3), cost_usd=0.0), SUBJECT, None, Path("state.jsonl"))
+    said = capsys.readouterr().out
+    assert "cost of models unknown" in said
+    assert "dollars" not in said

@@ -73,7 +73,7 @@ def test_the_configuration_is_listed_with_its_references(tmp_path: Path) -> None
         (
             AgentResult("", 1, 0.5, "Traceback\nKeyError: 'x'\n"),
             "fail",
-            "asked `p1` it exited with 1 without an answer, after printing `KeyError: 'x'`",
+            "asked `p1` it exited with 1 without an answer; the last line of its stderr is `KeyError: 'x'`",
         ),
         (AgentResult(" ", 0, 0.5), "fail", "asked `p1` it exited with 0 without an answer"),
         (AgentResult("half", 2, 0.5), "fail", "asked `p1` it exited with 2"),

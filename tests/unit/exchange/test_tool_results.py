@@ -11,7 +11,7 @@ from faultwire.events import Exchange, Request
 from faultwire.exchange.request_out import SessionContext
 from faultwire.exchange.session_state import SessionState, Subject
 from faultwire.exchange.stage import ExchangeState
-from faultwire.exchange.tool_results import ToolResultRewriter
+from faultwire.exchange.tool_results import NOT_ANSWERED, ToolResultRewriter
 from faultwire.profile.inline import inline
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "calc", "arguments": "{}"}}
@@ -45,8 +45,7 @@ def test_a_replaced_result_fires_once_a_model_has_answered() -> None:
     story, _ = told()
     assert b"on fire" in (rewritten(story).body or b"")
     (line,) = story.ledger()
-    never = "the request that carries it was not answered; the next one will"
-    assert (line.outcome, line.reason, line.effect) == ("preempted", never, None)
+    assert (line.outcome, line.reason, line.effect) == ("preempted", NOT_ANSWERED, None)
     story.on_response()
     assert [line.outcome for line in story.ledger()] == ["fired"]
 

@@ -143,3 +143,30 @@ def test_an_error_steers_no_terminal() -> None:
         "hint: try\\x07 `d`",
         "profile.invalid: found `\\u202eb`",
     ]
+
+
+@pytest.mark.parametrize(
+    ("source", "start"),
+    [
+        ("env: {A: ${X:-y}}\n", "${X"),
+        ("env:\n  {A: 1,\n   URL: http://${HOST:-x}/}\n", "${HOST"),
+        ("a: [${X}, b]\n", "${X"),
+    ],
+)
+def test_a_variable_without_quotes_in_a_flow_collection_is_told_to_be_quoted(source, start):
+    with pytest.raises(ProfileError) as caught:
+        read(source, "f")
+    assert caught.value.hint == f'inside of `{{}}` and `[]` a variable needs quotes: `"{start}…}}"`'
+
+
+@pytest.mark.parametrize(
+    "source", ["a: {b\n", "a: {b: {c: 1}\n", "a: [$ {b: 1}]\n", "a: {b: 'x\n", 'a: {b: "${X}", c: {\n']
+)
+def test_other_mistakes_have_no_word_about_variables(source):
+    with pytest.raises(ProfileError) as caught:
+        read(source, "f")
+    assert "variable" not in (caught.value.hint or "")
+
+
+def test_a_quoted_variable_and_one_in_a_block_are_read():
+    assert read('env: {A: "${X:-y}"}\n', "f").plain() == read("env:\n  A: ${X:-y}\n", "f").plain()

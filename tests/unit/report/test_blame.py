@@ -72,3 +72,20 @@ def test_a_page_without_a_curve_or_a_cause(tmp_path: Path) -> None:
     page = render({**found, "blamed": []})
     assert "No part is blamed" in page
     assert "<polyline fill" not in page
+
+
+@pytest.mark.parametrize(
+    ("cost_usd", "unpriced", "words"),
+    [
+        (0.02, 0, "0.0200 dollars of models"),
+        (0.0, 2, "cost of models unknown"),
+        (0.02, 1, "0.0200 dollars of models and the unknown cost of 1 answer"),
+        (0.02, 2, "0.0200 dollars of models and the unknown cost of 2 answers"),
+    ],
+)
+def test_the_page_says_what_of_the_cost_is_known(
+    tmp_path: Path, cost_usd: float, unpriced: int, words: str
+) -> None:
+    page = render({**made(tmp_path, frozenset({1})), "cost_usd": cost_usd, "unpriced": unpriced})
+    (small,) = [part for part in page.split("<small>") if "of models" in part.partition("</small>")[0]]
+    assert small.partition("</small>")[0].endswith(f" s, {words}")

@@ -5,7 +5,7 @@ from tests.unit.checks.conftest import at_limit, call, cut_call, result, said, t
 
 from faultwire.checks._truncated import beside, truncated
 from faultwire.events import History
-from faultwire.report.halves import BY_ERROR
+from faultwire.report.halves import BY_ERROR, FED_ON
 from faultwire.report.noticed import noticed
 
 TEXT = "I am a mock provider and the moon is"
@@ -15,8 +15,8 @@ def seen(*exchanges, code=0):
     return [(rule.action, found) for rule, found in noticed(History("exec", exchanges), code)]
 
 
-def half(number=1, **changes):
-    return talk(number, [user("The moon?")], answer=TEXT, cut=True, **changes)
+def half(number=1, messages=None, **changes):
+    return talk(number, messages or [user("The moon?")], answer=TEXT, cut=True, **changes)
 
 
 def test_a_call_that_was_answered_does_not_hide_half_an_answer():
@@ -40,7 +40,13 @@ def test_another_question_does_not_hide_half_an_answer():
 
 @pytest.mark.parametrize(
     "question",
-    ["The moon?", "Continue, you were cut off.", f"Is this right? {TEXT}", "Write the rest of it"],
+    [
+        "The moon?",
+        "Continue, you were cut off.",
+        f"Is this complete? {TEXT}",
+        "Write the rest of it",
+        TEXT[:28],
+    ],
 )
 def test_a_request_about_the_half_is_an_attempt(question):
     assert seen(half(), talk(2, [user(question)])) == []
@@ -87,3 +93,56 @@ def test_at_the_same_time_is_while_it_was_answered(started_ms, expected):
     history = History("exec", (half(), talk(2, [user("The moon?")], started_ms=started_ms)))
     (cut,) = truncated(history, limits=False)
     assert beside(history, cut, [cut]) == expected
+
+
+FED = [user(f"Translate to German:\n{TEXT}")]
+
+
+def test_half_an_answer_in_the_next_step_of_a_pipeline():
+    ((action, found),) = seen(half(), talk(2, FED, answer=f"Sie sagten: {TEXT}"))
+    assert (action, found.exchanges) == (FED_ON, (1, 2))
+    assert found.words.endswith(
+        "without its closing event, a message of #2 has all of that text, and the command exited 0"
+    )
+    ((action, found),) = seen(at_limit(1, answer=TEXT), talk(2, FED))
+    assert (action, found.exchanges) == (FED_ON, (1, 2))
+    system = [{"role": "system", "content": f"Known so far: {TEXT}"}, user("And the sun?")]
+    assert [found.exchanges for _, found in seen(half(), talk(2), talk(3, system))] == [(1, 3)]
+    assert seen(half(), talk(2, FED), code=1) == []
+    whole = talk(1, [user("The moon?")], answer=TEXT)
+    assert seen(whole, talk(2, FED)) == [], "the control: nothing was cut"
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        talk(2, [user("The moon?")], answer=f"{TEXT} round."),
+        talk(2, [user("Say it again")], answer=f"{TEXT} round."),
+        talk(2, [user(f"Finish this: {TEXT}")], answer=f"{TEXT} round."),
+    ],
+    ids=["a retry that begins alike", "another answer", "the rest of it"],
+)
+def test_a_text_that_a_whole_answer_has_as_well_is_not_called_half(between):
+    whole = [user(f"Translate to German: {TEXT} round.")]
+    assert seen(half(), between, talk(3, whole)) == []
+    assert seen(half(), between, talk(3, FED)) == []
+
+
+def test_a_half_that_was_replaced_after_it_was_fed_on_is_not_called_one():
+    again = talk(3, [user("The moon?")], answer="It is round.")
+    assert seen(half(), talk(2, FED), again) == []
+    assert len(seen(half(), talk(2, FED), talk(3, [user("And Mars?")]))) == 1, "the control"
+
+
+def test_words_that_came_from_the_question_are_not_called_half():
+    asked = half(messages=[user(f"Repeat this: {TEXT} round")])
+    assert seen(asked, talk(2, FED)) == []
+    before = talk(1, [user("Begin with this")], answer=f"{TEXT} round.")
+    assert seen(before, half(2), talk(3, FED)) == []
+
+
+def test_a_few_words_may_stand_in_any_question():
+    few = talk(1, [user("The moon?")], answer="The moon is", cut=True)
+    assert seen(few, talk(2, [user("Write: The moon is round.")])) == []
+    longer = talk(1, [user("The moon?")], answer="The moon is round", cut=True)
+    assert len(seen(longer, talk(2, [user("Write: The moon is round.")]))) == 1, "the control"

@@ -1,14 +1,22 @@
 import pytest
 from tests.unit.report.hostile import EVERY
 
-from faultwire.report.text import cleaned, clip, line, shown, whole
+from faultwire.report.text import NOTE, cleaned, clip, line, shown, whole
 from faultwire.text import safe
 
 
 def test_clip_states_how_much_is_missing():
     assert clip("x" * 10, 10) == "x" * 10
-    assert clip("x" * 11, 10) == "x" * 10 + "… [1 more character]"
+    assert clip("x" * (10 + NOTE + 1), 10) == "x" * 10 + f"… [{NOTE + 1} more characters]"
     assert clip("x" * 5010, 10) == "x" * 10 + "… [5,000 more characters]"
+
+
+def test_nothing_is_cut_to_say_that_a_few_characters_are_missing():
+    for few in range(NOTE + 1):
+        assert clip("x" * (10 + few), 10) == "x" * (10 + few)
+    assert all(len(clip("x" * n, 10)) <= n for n in range(100))
+    reason = "there are no `mutations` and no `invariants` of the file's own"
+    assert line(reason, 60) == reason
 
 
 def test_a_line_is_one_line_and_short():
@@ -44,4 +52,4 @@ def test_lone_surrogates_are_escaped():
     assert whole("a\udcffb\ud800c") == "a\ufffdb\ufffdc"
     assert whole("größer 😀") == "größer 😀"
     assert whole("\ud83d\ude00") == "😀"
-    assert clip("\udcff" * 3, 2) == "\ufffd\ufffd… [1 more character]"
+    assert clip("\udcff" * 30, 2) == "\ufffd\ufffd… [28 more characters]"

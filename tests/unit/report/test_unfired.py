@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from faultwire.events import Delivery, FaultFired, Recorded, Request
+from faultwire.exchange import tool_results
 from faultwire.report.unfired import (
     LINES,
     MOST,
@@ -13,11 +14,13 @@ from faultwire.report.unfired import (
     NO_MATCH,
     NO_MATCH_LEFT,
     NO_TRAFFIC,
+    NOT_ANSWERED,
     unfired,
     unfired_lines,
 )
 
 ROLLED = "rolled 0.3 or more"
+CHANCE = "by chance it was not to act on any call (`probability: 0.3`)"
 
 
 def line(entry: str, outcome: str, reason: str = "call 1 matches") -> FaultFired:
@@ -40,7 +43,7 @@ def test_reasons_are_those_of_the_decisions_in_their_order_and_once() -> None:
         exchange(line("a", "skipped", ROLLED), line("c", "preempted", "`b` ended the exchange first")),
     ]
     assert unfired(("a", "b", "c", "d"), seen) == {
-        "a": [ROLLED, NO_EFFECT],
+        "a": ["by chance it was not to act on the other calls (`probability: 0.3`)", NO_EFFECT],
         "c": ["`b` ended the exchange first"],
         "d": [NO_MATCH],
     }
@@ -72,10 +75,11 @@ def test_an_entry_that_acted_has_no_reason(outcome: str) -> None:
     assert unfired(("a",), [exchange(line("a", "skipped", ROLLED)), exchange(line("a", outcome))]) == {}
 
 
-def test_a_terminal_has_entries_of_the_same_reasons_together_and_few_lines() -> None:
+def test_a_terminal_has_a_line_for_each_entry_and_few_of_them() -> None:
     seen = [exchange(line("a", "skipped", ROLLED), line("b", "skipped", ROLLED), line("c", "fired"))]
     assert unfired_lines(("a", "b", "c"), seen) == [
-        f"`a`, `b` never fired: {ROLLED}",
+        f"`a` never fired: {CHANCE}",
+        f"`b` never fired: {CHANCE}",
         "another `--seed` rolls anew",
     ]
     many = [exchange(*(line(f"e{n}", "skipped", f"reason {n}") for n in range(LINES + 5)))]
@@ -111,3 +115,27 @@ def test_a_call_that_the_mock_does_not_answer_was_looked_at_before_it_was_refuse
     assert "1 call to `a.example` was refused before that" in unfired(("a",), seen)["a"][0]
     waited = replace(seen[0], faults=(line("a", "preempted", "the mock does not answer for `a.example`"),))
     assert unfired(("a",), [waited]) == {"a": ["the mock does not answer for `a.example`"]}
+
+
+def test_a_result_that_no_model_read_is_told_with_the_requests_that_carried_it() -> None:
+    assert NOT_ANSWERED == tool_results.NOT_ANSWERED
+    unread = line("a", "preempted", NOT_ANSWERED)
+    got = Delivery(503, "", (), b"")
+    seen = [
+        replace(exchange(unread, ending="reset"), number=4),
+        replace(exchange(unread), number=5, delivered=got),
+    ]
+    assert unfired_lines(("a",), seen) == [
+        f"`a` never fired: {NOT_ANSWERED} (#4 ended as `reset`, #5 got status 503)"
+    ]
+    assert unfired(("a",), seen) == {"a": [NOT_ANSWERED]}, "numbers of several sessions would be ambiguous"
+    many = [replace(exchange(unread, ending="client_aborted"), number=n) for n in range(1, 6)]
+    (told,) = unfired_lines(("a",), many)
+    assert told.endswith(
+        "(#1 ended as `client aborted`, #2 ended as `client aborted`, #3 ended as `client aborted`, …)"
+    )
+    assert unfired_lines(("a",), [*seen, exchange(line("a", "fired"))]) == []
+    other = replace(exchange(line("b", "preempted", NOT_ANSWERED), ending="cut"), number=9)
+    told, others = unfired_lines(("a", "b"), [seen[0], other])
+    assert told.endswith("(#4 ended as `reset`)")
+    assert others.endswith("(#9 ended as `cut`)"), "each entry has its own"

@@ -17,7 +17,7 @@ def series(path: Path, budget: Budget, command: str = "blame") -> Series:
 def test_outcomes_of_an_earlier_start_are_taken_in_place_of_trials(tmp_path: Path) -> None:
     first = series(tmp_path / "s", Budget())
     first.outcome("k1", lambda: Outcome(True, 3, 0.5, 2.0, "exited with 1"))
-    first.outcome("k2", lambda: Outcome(None, 0, 0.0, 1.0, "no traffic"))
+    first.outcome("k2", lambda: Outcome(None, 0, 0.0, 1.0, "no traffic", unpriced=2))
     first.journal.close()
     again = series(tmp_path / "s", Budget())
     made: list[str] = []
@@ -26,6 +26,7 @@ def test_outcomes_of_an_earlier_start_are_taken_in_place_of_trials(tmp_path: Pat
     assert made == ["k3"]
     assert (again.runs, again.seconds, again.cost_usd, again.last) == (3, 3.0, 0.5, "exited with 1")
     assert again.undecided == {"no traffic": 1}
+    assert again.spent == (0.5, 2)
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,10 @@ class TruncateResponse(Fault):
     """Cut the model's answer short, as if it had reached its limit of tokens.
 
     What it does:
-        Keeps about `max_tokens` words of the answer, whole or streamed, and gives it the finish
-        reason and usage that the provider gives for it (`length`, `max_tokens`). Text and tool-call
-        arguments are cut alike, in the order in which the model sent them. A shorter answer is left alone.
+        Keeps `max_tokens` tokens of the answer (each word and each sign counts as one), whole or
+        streamed, and gives it the finish reason and usage that the provider gives for it (`length`,
+        `max_tokens`). Text and tool-call arguments are cut alike, in the order in which the model sent
+        them. A shorter answer is left alone.
 
     Why agents break:
         Half a sentence is taken for the answer, half a JSON object for a tool call. Few programs look
@@ -46,7 +47,9 @@ class TruncateResponse(Fault):
     needs: ClassVar[Need] = Need.BODY | Need.EVENTS
     kinds: ClassVar[tuple[Kind, ...]] = ("llm",)
 
-    max_tokens: Annotated[int, Field(ge=1, le=1_000_000, description="how many words are kept")]
+    max_tokens: Annotated[
+        int, Field(ge=1, le=1_000_000, description="how many tokens are kept: words and signs")
+    ]
 
     def inapplicable(self, exchange: Exchange) -> str | None:
         """Only answers can be cut, and only those of a model."""
@@ -89,4 +92,5 @@ class _Cutter(Mutator):
         return cut
 
     def _mark_cut(self) -> None:
-        self.effect = f"answer cut to about {self._max_tokens} words"
+        tokens = "1 token" if self._max_tokens == 1 else f"{self._max_tokens} tokens"
+        self.effect = f"answer cut to {tokens} (words and signs)"

@@ -30,7 +30,7 @@ def test_a_whole_answer_is_cut_as_the_provider_would(run, chat, answer, dice):
     assert view.finish_reason == "length"
     assert view.usage is not None
     assert view.usage.output_tokens == 3
-    assert mutator.effect == "answer cut to about 3 words"
+    assert mutator.effect == "answer cut to 3 tokens (words and signs)"
 
 
 def test_a_live_stream_is_cut_and_still_ends(run, chat, text_stream, dice):
@@ -39,7 +39,18 @@ def test_a_live_stream_is_cut_and_still_ends(run, chat, text_stream, dice):
     assert view.text.split() == ["one", "two", "three"]
     assert view.finish_reason == "length"
     assert view.complete
-    assert mutator.effect == "answer cut to about 3 words"
+    assert mutator.effect == "answer cut to 3 tokens (words and signs)"
+
+
+def test_the_effect_counts_signs_as_the_cut_does(run, chat, answer, dice):
+    signs = answer.replace(b"one two three", b"one, two. three")
+    mutator = TruncateResponse(max_tokens=4).start(chat(), dice())
+    (body,) = said(run(mutator, chat(), [signs], "body"))[:1]
+    assert OPENAI.response_view(200, body).text == "one, two."
+    assert mutator.effect == "answer cut to 4 tokens (words and signs)"
+    least = TruncateResponse(max_tokens=1).start(chat(), dice())
+    said(run(least, chat(), [signs], "body"))
+    assert least.effect == "answer cut to 1 token (words and signs)"
 
 
 @pytest.mark.parametrize("unit", ["body", "event"])
