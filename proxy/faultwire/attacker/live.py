@@ -96,7 +96,7 @@ class Player:
         seconds = round(clock.monotonic() - started, 3)
         evidence = self.redact(shown.evidence)
         return Observed(
-            shown.stage, evidence, tape, name, shown.exchange, shown.shown_by, seconds, cost_of(history)
+            shown.stage, evidence, tape, name, shown.exchange, shown.shown_by, seconds, cost_of(history).usd
         )
 
     def _judged(self, history: History, answer: str, payload: Payload) -> Shown:

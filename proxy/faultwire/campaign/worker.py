@@ -195,5 +195,5 @@ def result_of(played: Played) -> dict[str, Any]:
         "voids": history.voids,
         "notes": history.notes,
         "remarks": history.remarks,
-        "cost_usd": cost_of(history),
+        "cost_usd": cost_of(history).usd,
     }

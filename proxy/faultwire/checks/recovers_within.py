@@ -124,13 +124,13 @@ def _holds(transcript: Transcript, asked: set[str]) -> bool:
     if transcript.request is None:
         return True
     request = transcript.request
-    said = [request.system, *(turn.text for turn in request.turns), *(one.text for one in request.results)]
-    everything = " ".join(" ".join(said).split())
+    texts = [request.system, *(turn.text for turn in request.turns), *(one.text for one in request.results)]
+    everything = " ".join(" ".join(texts).split())
     return any(text in everything for text in asked)
 
 
 def _texts(asked: Sequence[tuple[str, tuple[str, ...]]]) -> list[str]:
-    return [text for said, results in asked for text in (said, *results)]
+    return [text for words, results in asked for text in (words, *results)]
 
 
 def _numbers(numbers: Sequence[int]) -> str:

@@ -90,7 +90,8 @@ def pull(digest: str, tapes: str, project: str | None, output: Path) -> None:
     from faultwire.store.objects import Objects
     from faultwire.store.tapes import pull as fetch
 
-    target = fetch(Objects(tapes), digest, StoreOptions(None, project).project, placed(output))
+    target = placed(output)
+    fetch(Objects(tapes), digest, StoreOptions(None, project).project, target)
     show(f"{target}: verified; `faultwire tape verify` checks by whom it was sealed")
 
 

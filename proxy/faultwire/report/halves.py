@@ -133,8 +133,8 @@ def _hands_on(cut: Truncated, request: RequestView) -> bool:
 def _may_be_source(cut: Truncated, transcript: Transcript) -> bool:
     """Has another exchange the text of the half, in what was asked or in what was answered?"""
     answer, request = transcript.answer, transcript.request
-    said = " ".join(answer.text.split()) if answer is not None else ""
-    return cut.text in said or (request is not None and _asked_with(cut, request))
+    text = " ".join(answer.text.split()) if answer is not None else ""
+    return cut.text in text or (request is not None and _asked_with(cut, request))
 
 
 def _asked_with(cut: Truncated, request: RequestView) -> bool:

@@ -50,14 +50,14 @@ _FORMS = (
 
 def in_words(reasons: Sequence[str]) -> list[str]:
     """Each reason once, in its order; reasons that differ only in the number of the call are one."""
-    said: dict[str, str] = {}
+    worded: dict[str, str] = {}
     rolled = sum(reason.startswith("rolled ") for reason in reasons)
     for reason in reasons:
         words, alone = _words(reason, only=rolled == len(reasons))
-        said[words] = alone
-    if len(said) == 1:
-        return [words + alone for words, alone in said.items()]
-    return list(said)
+        worded[words] = alone
+    if len(worded) == 1:
+        return [words + alone for words, alone in worded.items()]
+    return list(worded)
 
 
 def _words(reason: str, *, only: bool) -> tuple[str, str]:

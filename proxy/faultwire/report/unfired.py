@@ -20,8 +20,6 @@ NO_MATCH_LEFT = "no exchange matched, of those that were not refused"
 NO_TRAFFIC = "nothing came through the proxy"
 NOT_FINISHED = "no invocation of this scenario was finished"
 NO_EFFECT = "it changed nothing"
-ROLLED = "rolled"
-"""In the reason of a decision that was left to chance."""
 NOT_MOCKED = 501
 """The status of calls that were refused after faults had been looked at (`mitm.messages.error_responses`)."""
 NOT_ANSWERED = "no model answered the request that carried the result"
@@ -84,8 +82,8 @@ def unfired_lines(entries: Sequence[str], exchanges: Iterable[Recorded]) -> list
     for entry, reasons in unfired(entries, seen).items():
         more = f"; and {len(reasons) - SHOWN} other reasons" if len(reasons) > SHOWN + 1 else ""
         shown = reasons if len(reasons) == SHOWN + 1 else reasons[:SHOWN]
-        told = [reason + _carriers(entry, seen) if reason == NOT_ANSWERED else reason for reason in shown]
-        lines.append(f"`{entry}` never fired: {'; '.join(told)}{more}")
+        listed = [reason + _carriers(entry, seen) if reason == NOT_ANSWERED else reason for reason in shown]
+        lines.append(f"`{entry}` never fired: {'; '.join(listed)}{more}")
         rolled = rolled or any(BY_CHANCE in reason for reason in reasons)
     if len(lines) > LINES:
         count = len(lines) - LINES + 1

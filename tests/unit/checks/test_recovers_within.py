@@ -82,7 +82,7 @@ def test_what_is_neither_model_nor_tool_nor_agent_is_not_judged(verdict, wire):
 FAILED = "no call of a model, tool or agent failed, so there was nothing to recover from"
 
 
-def test_a_failure_of_another_kind_is_told_and_not_denied(verdict, wire):
+def test_a_failure_of_another_kind_is_counted_and_not_denied(verdict, wire):
     def words(*exchanges):
         return verdict(RecoversWithin(max_s=9), exchanges).explanation
 
@@ -94,7 +94,7 @@ def test_a_failure_of_another_kind_is_told_and_not_denied(verdict, wire):
     assert words(well, wire.talk(2)) == words() == FAILED
 
 
-def test_a_question_that_was_not_asked_again_is_told(verdict, wire):
+def test_a_question_that_was_not_asked_again_is_named(verdict, wire):
     def words(*exchanges):
         found = verdict(RecoversWithin(max_s=9), exchanges)
         assert found.verdict == "pass"

@@ -153,7 +153,7 @@ def test_an_error_steers_no_terminal() -> None:
         ("a: [${X}, b]\n", "${X"),
     ],
 )
-def test_a_variable_without_quotes_in_a_flow_collection_is_told_to_be_quoted(source, start):
+def test_a_variable_without_quotes_in_a_flow_collection_gets_a_hint_to_quote_it(source, start):
     with pytest.raises(ProfileError) as caught:
         read(source, "f")
     assert caught.value.hint == f'inside of `{{}}` and `[]` a variable needs quotes: `"{start}…}}"`'

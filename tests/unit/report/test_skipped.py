@@ -55,7 +55,7 @@ def reasons(count, trigger):
         ),
     ],
 )
-def test_a_trigger_that_never_acted_is_told_with_its_settings(count, trigger, words):
+def test_a_trigger_that_never_acted_is_named_with_its_settings(count, trigger, words):
     assert in_words(reasons(count, trigger)) == [words]
 
 

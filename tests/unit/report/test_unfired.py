@@ -117,7 +117,7 @@ def test_a_call_that_the_mock_does_not_answer_was_looked_at_before_it_was_refuse
     assert unfired(("a",), [waited]) == {"a": ["the mock does not answer for `a.example`"]}
 
 
-def test_a_result_that_no_model_read_is_told_with_the_requests_that_carried_it() -> None:
+def test_a_result_that_no_model_read_is_named_with_the_requests_that_carried_it() -> None:
     assert NOT_ANSWERED == tool_results.NOT_ANSWERED
     unread = line("a", "preempted", NOT_ANSWERED)
     got = Delivery(503, "", (), b"")
