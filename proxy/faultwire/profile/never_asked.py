@@ -31,6 +31,8 @@ KEYS = (
 )
 """Keys of `on` that rule some of the exchanges out which are made up here."""
 
+A2A = frozenset(("a2a", "a2a_http"))
+"""Protocols whose requests name no model."""
 _USUAL = (200, 404, 500)
 _SWITCHING = 101
 _SOCKET = (("connection", "Upgrade"), ("upgrade", "websocket"))
@@ -78,6 +80,8 @@ def _matches(
         return False
     talks = on.turn is not None or on.text is not None
     if view is None and (talks or on.stream is not None or on.model is not None):
+        return False
+    if exchange.protocol in A2A and on.model is not None and not overlap(each(on.model), ("",)):
         return False
     if request.body is not None or (socket and messages):
         return True
