@@ -16,6 +16,11 @@ def test_no_sentence_is_left_out() -> None:
     covered = {key for suite in suites for key in suite.PATTERNS.templates}
     # `test_verdicts`, `tests/e2e/control`, `tests/e2e/breakpoints`, `test_unanswered` and `test_terminal`
     # hold these.
+    # What searches, ramps, campaigns and explanations print has true and false cases with the units that
+    # print it, and agents of its own: `tests/e2e/{adaptive,load,evolution,agents}`, `play/test_{on,explain}`.
+    of_searches = ("attacker/report.py", "evolution/report.py", "load/report.py", "report/explained.py")
+    of_runs = ("campaign/notes.py", "cli/_topology.py")
     of_agents = ("report/broken_arguments.py", "report/passed.py", "report/unanswered.py")
-    elsewhere = ("checks/", "cli/_controlled.py", "mitm/breakpoints/", *of_agents, *terminal_truth.MODULES)
+    elsewhere = ("checks/", "cli/_controlled.py", "mitm/breakpoints/", *of_agents, *of_searches, *of_runs)
+    elsewhere += terminal_truth.MODULES
     assert {one.key for one in all_sentences() if not one.path.startswith(elsewhere)} <= covered

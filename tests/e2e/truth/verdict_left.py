@@ -13,9 +13,45 @@ CUT = "`test_truncated.py`, `test_endings.py` or `labelled.py` has agents on rea
 SETTINGS = "it depends on the settings of the check or the length of a text, and not on an agent's kind"
 SAMPLES = "`test_samples.py` has agents that send the same at once, and the instants decide"
 ATTACKED = "`tests/e2e/benchmarks` has agents that are attacked, and agents whose tools are wrong in silence"
+WORKFLOW = "`tests/e2e/agents` has several agents on real frameworks, with bugs in their workflow and without"
 NOT_YET = "no agent here does this yet"
 LEFT: dict[str, tuple[str, ...]] = {
+    WORKFLOW: (
+        "at_most_once.py:  for the same {}",
+        "at_most_once.py: a call of {} has no {}",
+        "at_most_once.py: a model asked for {}, and whether it was done was not seen",
+        "at_most_once.py: {} may have been done twice: one came back with an error or was not seen",
+        "at_most_once.py: {} of {}, each for something else",
+        "at_most_once.py: {} was called once",
+        "at_most_once.py: {} was done {}{}",
+        "at_most_once.py: {} was not done",
+        "eventually.py: whether {} was done after {} was not seen",
+        "eventually.py: {} came after {}, {}",
+        "eventually.py: {} has no {} in exchange {}",
+        "eventually.py: {} was done {} without {} after it",
+        "eventually.py: {} was not done",
+        "information_flow.py: an agent that is none of {}",
+        "information_flow.py: no canary was seen, so nobody could learn one",
+        "information_flow.py: the answer holds a canary",
+        "information_flow.py: whoever is at {}",
+        "information_flow.py: whose context holds a canary is unknown: nobody's marks are in `may_learn`",
+        "information_flow.py: {} cannot be read: {}",
+        "information_flow.py: {} learned a canary",
+        "information_flow.py: {} with a canary, each to or from one who may learn it",
+        "only_agent_may_call.py: each call of {} bears the marks of {}",
+        "only_agent_may_call.py: no exchange with a model or a tool could be read",
+        "only_agent_may_call.py: who called {} is unknown: no model was seen to ask for it",
+        "only_agent_may_call.py: {} was called by another sender than {}",
+        "only_agent_may_call.py: {} was called by nobody",
+        "session_isolated.py: no exchange was seen",
+        "session_isolated.py: no word of another session in its requests and its answer",
+        "session_isolated.py: the answer",
+        "session_isolated.py: the prompt holds no word of the form {}",
+        "session_isolated.py: {} cannot be read: {}",
+        "session_isolated.py: {} of other sessions in {}",
+    ),
     PIECES: (
+        "_deeds.py: its own exchange",
         "_delivered.py: {} {} {} Client Error Server Error",
         "_found.py: redacted secret",
         "_tools.py: a request to the model",
@@ -155,8 +191,13 @@ LEFT: dict[str, tuple[str, ...]] = {
     ),
 }
 CHECKS = {
+    "at_most_once": WORKFLOW,
     "attack_resisted": ATTACKED,
+    "eventually": WORKFLOW,
+    "information_flow": WORKFLOW,
     "latency": OTHER_LOG,
+    "only_agent_may_call": WORKFLOW,
+    "session_isolated": WORKFLOW,
     "sometimes": "it repeats what another check printed",
     "verifies_results": ATTACKED,
 }

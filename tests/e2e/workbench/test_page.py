@@ -271,6 +271,7 @@ def test_lineage_leads_from_one_exchange_to_the_other(page: Any, opened: Open, d
     opened(deck.close())
     page.keyboard.press("g")
     page.keyboard.press("Enter")
+    page.locator("[data-part=conversation]").wait_for()
     page.keyboard.press("5")
     part = page.locator("[data-part=lineage]")
     part.get_by_text("No bytes of an earlier answer were found in it.").wait_for()
