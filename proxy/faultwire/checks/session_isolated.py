@@ -57,7 +57,7 @@ class SessionIsolated(Check):
     ]
 
     def judge(self, history: History, answer: str) -> Verdict:
-        """Look for words of the form that are not this session's."""
+        """Look for words of the form that belong to other sessions."""
         own = set(self._words(history.prompt or ""))
         if not own:
             return unknown(f"the prompt holds no word of the form {quoted(self.pattern)}")
