@@ -80,3 +80,14 @@ def test_a_secret_in_pieces_and_a_control_character_do_not_reach_the_page(tmp_pa
     found = view_of(deck, 0)["out"]
     assert found
     assert not any("\x1b" in one["text"] for one in found)
+
+
+def test_a_turn_that_is_repeated_stands_at_each_exchange_that_repeats_it(tmp_path: Path) -> None:
+    deck = deck_at(tmp_path / "t.tape")
+    turns = [{"role": "user", "content": "where is it?"}, {"role": "assistant", "content": BROUGHT}]
+    deck.exchange(asked("where is it?"), answered(BROUGHT))
+    deck.exchange(asked("", messages=[*turns, {"role": "user", "content": "and when?"}]), answered("at noon"))
+    later = [*turns, {"role": "user", "content": "and when?"}, {"role": "assistant", "content": "at noon"}]
+    deck.exchange(asked("", messages=[*later, {"role": "user", "content": "thanks"}]))
+    found = [(one["kind"], one["from"], one["to"]) for one in view_of(deck, 2)["into"]]
+    assert ("history", 1, 2) in found
