@@ -2,7 +2,9 @@
 
 The first that was recorded under a fingerprint answers the first that asks it, then the next; none
 answers twice unless `reuse` says so. Between fingerprints order is free, because agents ask several
-things at once, unless `strict_order` demands the recorded one.
+things at once, unless `strict_order` demands the recorded one. For the same reason several agents may ask
+the same at once: of the next few that asked the same, the one whose header fields the request has answers,
+so that each agent gets what it got.
 
 A secret is compared as its placeholder. One that the tape does not know (another project's key made the
 tape, or the agent now has another secret) may stand for one of the tape's, always for the same one.
@@ -13,6 +15,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from faultwire.replay.mask import Masks
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
     from faultwire.replay.request_key import Place
 
 Why = Literal["unknown", "exhausted", "order"]
+AT_ONCE = 32
+"""So many equal calls may have been made at once, and arrive in another order the next time."""
 Same = tuple[str, str, str, str, bytes]
 """A request as it stands: method, host with port, path with query, what else asks, and its body's digest."""
 
@@ -153,7 +158,14 @@ class Index:
         return known[-1]
 
     def _first(self, wanted: RequestKey, queue: Iterable[Entry]) -> Entry | None:
-        return next((entry for entry in queue if self._agrees(wanted, entry)), None)
+        agreeing = (entry for entry in queue if self._agrees(wanted, entry))
+        if self.strict_order:
+            return next(agreeing, None)
+        some = list(islice(agreeing, AT_ONCE))
+        if len(some) < 2:
+            return some[0] if some else None
+        fields = _fields(wanted.request)
+        return max(some, key=lambda entry: len(fields & _fields(entry.recorded.request)))  # the first of equals
 
     # ------------------------------------------------------------ secrets
 
@@ -197,6 +209,10 @@ class Index:
 
 def _same(request: Request, body: bytes) -> Same:
     return (*place_of(request)[:2], request.path, around(request), body)
+
+
+def _fields(request: Request) -> frozenset[tuple[str, str]]:
+    return frozenset((name.lower(), value) for name, value in request.headers)
 
 
 def _settled(entry: Entry) -> bool:

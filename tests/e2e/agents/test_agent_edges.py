@@ -121,6 +121,9 @@ def test_each_caller_of_a_byzantine_agent_gets_another_lie_and_it_replays(mock: 
     replayed = run(tmp_path, mock, "  []\n", rounds, "--replay", str(tape))
     assert replayed.met == done.met
     assert bodies(replayed) == bodies(done)
+    other_order = [[rounds[0][1]], [rounds[0][0]], [rounds[0][2]]]
+    turned = run(tmp_path, mock, "  []\n", other_order, "--replay", str(tape))
+    assert [one["said"] for (one,) in turned.met["rounds"]] == [[critic], [planner], [planner]]
 
 
 def bodies(done: Run) -> list[bytes]:

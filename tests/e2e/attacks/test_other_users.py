@@ -68,6 +68,13 @@ def test_another_user_gets_onto_no_tape(listen: str, tmp_path: Path) -> None:
         assert proxy.close_session("proxy").exchanges == 1
 
 
+def test_a_server_on_the_same_port_of_the_other_version_of_ip_is_not_the_proxy(tmp_path: Path) -> None:
+    with Mock.start() as mock, engine(tmp_path, mock, listen=f"[::1]:{mock.http}") as proxy:
+        assert proxy.port == mock.http
+        assert ask(proxy.host, proxy.port) == "200"
+        assert proxy.close_session("proxy").exchanges == 1
+
+
 @as_root
 def test_without_the_check_another_user_does(tmp_path: Path) -> None:
     with Mock.start() as mock, engine(tmp_path, mock, auth=False) as proxy:

@@ -15,7 +15,7 @@ import pytest
 from faultwire.events import Recorded, Request
 from faultwire.history import Delivery
 from faultwire.replay.mask import Masks
-from faultwire.replay.match import Entry, Index, Missed
+from faultwire.replay.match import AT_ONCE, Entry, Index, Missed
 from faultwire.replay.request_key import RequestKey
 from faultwire.replay.shingles import sketch
 from faultwire.tape.redact.redactor import Redactor
@@ -79,6 +79,32 @@ def test_with_reuse_the_last_one_answers_again() -> None:
     assert [take(on, "a") for _ in range(4)] == [0, 1, 1, 1]
     assert [entry.used for entry in on.entries] == [1, 3, 0]
     assert take(on, "x") == ("unknown", None)
+
+
+def test_of_equal_calls_that_were_made_at_once_each_agent_gets_its_own() -> None:
+    def of(agent: str, attempt: str = "0") -> Request:
+        return post("a", headers=(*JSON, ("User-Agent", agent), ("x-attempt", attempt)))
+
+    calls = [of("planner/1"), of("critic/1"), of("planner/1", "1")]
+
+    def taken(*wanted: Request, **options: Any) -> list[int | str]:
+        on = Index((recorded(n, one) for n, one in enumerate(calls)), **options)
+        found = (on.take(on.ask(one)) for one in wanted)
+        return [one.recorded.number if isinstance(one, Entry) else one.why for one in found]
+
+    assert taken(of("critic/1"), of("planner/1", "1"), of("planner/1")) == [1, 2, 0]
+    assert taken(of("new/2"), of("critic/1"), of("planner/1")) == [0, 1, 2]
+    assert taken(of("critic/1"), strict_order=True) == [0]
+    assert taken(of("critic/1"), of("critic/1"), of("critic/1"), of("critic/1")) == [1, 0, 2, "exhausted"]
+
+
+def test_no_more_calls_are_taken_for_made_at_once_than_can_be() -> None:
+    other = [("user-agent", "one")] * AT_ONCE
+    fields = [*other[1:], ("user-agent", "two"), ("user-agent", "three")]
+    on = Index(recorded(n, post("a", headers=(*JSON, each))) for n, each in enumerate(fields))
+    near, far = (on.ask(post("a", headers=(*JSON, ("user-agent", name)))) for name in ("two", "three"))
+    assert on.take(far) is on.entries[0]
+    assert on.take(near) is on.entries[AT_ONCE - 1]
 
 
 def test_what_is_expected_is_the_first_that_nobody_has_asked_for() -> None:

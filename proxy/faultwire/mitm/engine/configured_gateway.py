@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from faultwire.mitm.flow.gateway import Gateway
-from faultwire.mitm.network.egress_guard import Guard
+from faultwire.mitm.network.egress_guard import Guard, family_of
 from faultwire.mitm.sessions.access import is_loopback
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def gateway_of(
     gateway.idle_request_s, gateway.handshake_s = settings.idle_request_s, settings.handshake_s
     gateway.sources.limit = settings.per_source
     gateway.guard.listeners.add(port)
+    gateway.guard.family = family_of(settings.address[0])
     gateway.guard.shims = settings.run_dir / "shims"
     gateway.guard.workbenches = settings.run_dir.parents[1] / "workbench"
     return gateway

@@ -38,11 +38,14 @@ class Refused(OSError):
 
 @dataclass
 class Guard:
-    """The rules of one engine. `listeners` are its own ports, refused whatever else is allowed."""
+    """The rules of one engine. `listeners` are its own ports, refused whatever else is allowed, and `family`
+    is the one version of IP in which it listens there, 4 or 6; 0 for both. The same port in the other version
+    is another program's, for the system gives them out one by one."""
 
     allow_hosts: tuple[str, ...] = ()
     targets: frozenset[tuple[str, int]] = frozenset()
     listeners: set[int] = field(default_factory=set)
+    family: int = 0
     shims: Path | None = None
     """A folder of ours, in which a file is named after each port of this machine that an MCP shim serves."""
     workbenches: Path | None = None
@@ -98,7 +101,13 @@ class Guard:
 
     def is_listener(self, address: str, port: int) -> bool:
         """Does this engine listen there itself?"""
-        return port in self.listeners and is_local(address)
+        if port not in self.listeners or not is_local(address):
+            return False
+        try:
+            ip = _plain(ipaddress.ip_address(address.partition("%")[0]))
+        except ValueError:
+            return True  # a name of this machine, which may be looked up to either
+        return self.family in (0, ip.version) or any(one.version == self.family for one in embedded(ip))
 
     def check_literal(self, host: str, port: int) -> str | None:
         """The same for a host that is itself an address; None for names."""
@@ -155,6 +164,15 @@ def covers(patterns: Iterable[str], host: str) -> bool:
     """Does one of these lower-case names or patterns cover a host?"""
     name = host.lower()
     return any(glob_match(pattern, name) for pattern in patterns)
+
+
+def family_of(host: str) -> int:
+    """The version of IP in which a socket that is bound to a host listens: 4 or 6; 0 for a name, which may
+    be bound in both."""
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).version
+    except ValueError:
+        return 0
 
 
 def is_local(host: str) -> bool:

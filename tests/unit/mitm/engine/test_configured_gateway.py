@@ -24,8 +24,12 @@ def test_limits_and_places_are_those_of_the_settings(tmp_path: Path) -> None:
     assert gateway.response_limits == (3, 4)
     assert (gateway.idle_request_s, gateway.handshake_s, gateway.sources.limit) == (5, 6, 7)
     assert (gateway._max, gateway.head_timeout_s) == (8, 9)
-    assert gateway.guard.listeners == {8080}
+    assert (gateway.guard.listeners, gateway.guard.family) == ({8080}, 4)
     assert gateway.guard.shims == tmp_path / "shims"
+
+
+def test_the_guard_knows_the_version_of_ip_in_which_it_listens(tmp_path: Path) -> None:
+    assert made(tmp_path, listen="[::1]:0").guard.family == 6
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from faultwire.mitm.network import registries, special_purpose
-from faultwire.mitm.network.egress_guard import MARK, Guard, Refused, is_local, private
+from faultwire.mitm.network.egress_guard import MARK, Guard, Refused, family_of, is_local, private
 
 DATE = "2026-11-23"
 PUBLIC = ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946", "8.8.8.8", "192.0.0.9", "192.31.196.1",
@@ -125,6 +125,28 @@ def test_its_own_ports_are_refused_whatever_is_allowed(address: str) -> None:
     assert guard.check("anything", 8080, address) is None
     guard.listeners.add(8080)
     assert guard.check("anything", 8080, address) == "`anything:8080` is this proxy itself"
+
+
+@pytest.mark.parametrize(
+    ("family", "others", "own"),
+    [
+        (4, ["::1", "::"], ["127.0.0.1", "127.1.2.3", "0.0.0.0", "::ffff:127.0.0.1", "64:ff9b::7f00:1"]),
+        (6, ["127.0.0.1", "0.0.0.0", "::ffff:127.0.0.1"], ["::1", "::", "64:ff9b::7f00:1"]),
+    ],
+)
+def test_the_same_port_in_the_other_version_of_ip_is_another_program(
+    family: int, others: list[str], own: list[str]
+) -> None:
+    guard = Guard(("*",), listeners={8080}, family=family)
+    assert [guard.check("anything", 8080, one) for one in others] == [None] * len(others)
+    assert [guard.is_listener(one, 8080) for one in own] == [True] * len(own)
+    assert guard.is_listener("localhost", 8080)
+
+
+def test_a_name_may_be_listened_on_in_both_versions() -> None:
+    assert [family_of(host) for host in ("127.0.0.1", "0.0.0.0", "::1", "::", "fe80::1%lo", "localhost")] == [
+        4, 4, 6, 6, 6, 0,
+    ]  # fmt: skip
 
 
 def test_an_empty_look_up_stays_empty() -> None:
