@@ -165,7 +165,8 @@ class Index:
         if len(some) < 2:
             return some[0] if some else None
         fields = _fields(wanted.request)
-        return max(some, key=lambda entry: len(fields & _fields(entry.recorded.request)))  # the first of equals
+        # Of several that are as much alike, max takes the first.
+        return max(some, key=lambda entry: len(fields & _fields(entry.recorded.request)))
 
     # ------------------------------------------------------------ secrets
 
