@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
-import orjson
-
 from faultwire.attacker.search import Stage
-from faultwire.errors import UsageError
+from faultwire.trials.state_file import StateFile
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-VERSION = 1
-_HINT = "name another file with --state, or remove it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,68 +43,32 @@ class Journal:
     """An open state file; `earlier` are the attempts that it held, by key, `calm` the run without attacks."""
 
     def __init__(self, path: Path, about: str) -> None:
-        """Open or start it. `about` is a digest of all that outcomes depend on. A last line that was cut off
-        is dropped. Raises UsageError where it is another search's, is held, or is no state file."""
+        """Open or start it. `about` is a digest of all that outcomes depend on. Raises UsageError where it is
+        another search's, is held, or is no state file."""
         self.path = path
         self.earlier: dict[str, Observed] = {}
         self.calm: Calm | None = None
-        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        self._file = StateFile(path, "attack", about, "command, grid, budget and seed")
         try:
-            self._hold()
-            self._read(about)
-        except BaseException:
-            os.close(self._handle)
-            raise
+            for line in self._file.earlier:
+                self._keep(str(line.pop("key")), line)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            self._file.close()
+            raise self._file.unreadable() from None
 
     def append(self, key: str, observed: Observed) -> None:
         """Write down an attempt, and wait until it is on disk."""
         self.earlier[key] = observed
-        self._write({"key": key, **asdict(observed)})
+        self._file.append({"key": key, **asdict(observed)})
 
     def append_calm(self, calm: Calm) -> None:
         """Write down the run without attacks."""
         self.calm = calm
-        self._write({"key": "calm", **asdict(calm)})
+        self._file.append({"key": "calm", **asdict(calm)})
 
     def close(self) -> None:
         """Let the file go."""
-        os.close(self._handle)
-
-    def _hold(self) -> None:
-        try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UsageError(
-                f"found `{self.path}` in use by another process, expected one search at a time",
-                code="attack.state",
-            ) from None
-
-    def _read(self, about: str) -> None:
-        data = self.path.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        os.ftruncate(self._handle, len(whole))
-        os.lseek(self._handle, 0, os.SEEK_END)
-        if not whole:
-            self._write({"faultwire_attack": VERSION, "about": about})
-            return
-        first, *lines = whole.splitlines()
-        try:
-            head = orjson.loads(first)
-            if head["faultwire_attack"] != VERSION:
-                raise ValueError
-            same = head["about"] == about
-            for line in map(orjson.loads, lines):
-                self._keep(str(line.pop("key")), line)
-        except (ValueError, KeyError, TypeError, AttributeError):
-            message = f"found `{self.path}`, which is not a state file of `attack`"
-            raise UsageError(message, code="attack.state", hint=_HINT) from None
-        if not same:
-            raise UsageError(
-                f"found the state of another search in `{self.path}`, expected one with the same command, "
-                "grid, budget and seed",
-                code="attack.state",
-                hint=_HINT,
-            )
+        self._file.close()
 
     def _keep(self, key: str, line: dict[str, Any]) -> None:
         if key == "calm":
@@ -124,7 +81,3 @@ class Journal:
         if observed.stage not in get_args(Stage):
             raise ValueError
         self.earlier[key] = observed
-
-    def _write(self, line: dict[str, Any]) -> None:
-        os.write(self._handle, orjson.dumps(line) + b"\n")
-        os.fsync(self._handle)
