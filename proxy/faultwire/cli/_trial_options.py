@@ -50,11 +50,9 @@ def as_seconds(_context: click.Context, _option: click.Parameter, value: str | N
     return found
 
 
-def judge_options(max_runs: int | None) -> Callable[[F], F]:
-    """What a failure is, and what the runs may take: so many at most by default, None: what is usual."""
-    usual = MOST_RUNS if max_runs else f"{MOST_RUNS}  [default: twice what is usual]"
-    options: list[Callable[..., Any]] = [
-        click.option("--session", metavar="NAME", help="The session of the tape, where it has several."),
+def oracle_options(command: F) -> F:
+    """What a failure is: three ways to say so."""
+    options = (
         click.option(
             "--oracle", metavar="CMD", help="A run fails if this command exits with anything but 0."
         ),
@@ -68,6 +66,18 @@ def judge_options(max_runs: int | None) -> Callable[[F], F]:
             help="A run fails if an invariant of this contract does.  "
             "[default: if the agent's exit code is not 0]",
         ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def judge_options(max_runs: int | None) -> Callable[[F], F]:
+    """What a failure is, and what the runs may take: so many at most by default, None: what is usual."""
+    usual = MOST_RUNS if max_runs else f"{MOST_RUNS}  [default: twice what is usual]"
+    options: list[Callable[..., Any]] = [
+        click.option("--session", metavar="NAME", help="The session of the tape, where it has several."),
+        oracle_options,
         click.option(
             "--error",
             type=click.FloatRange(0.0001, 0.25),

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from faultwire.cli._option_sections import SectionedCommand
-from faultwire.cli._trial_options import as_seconds
+from faultwire.cli._trial_options import as_seconds, oracle_options
 from faultwire.cli.options import Traffic, traffic_options_but
 from faultwire.cli.output import Format, format_option
 
@@ -37,14 +37,7 @@ TAKEN = frozenset(
     help="Repeats of each failure, all of which must fail; each prompt passes as many first.",
 )
 @click.option("--type", "types", multiple=True, metavar="NAME", help="Only this mutation; repeatable.")
-@click.option("--oracle", metavar="CMD", help="A run fails if this command exits with anything but 0.")
-@click.option("--expect", metavar="YAML", help="A run fails if this check does, e.g. 'contains: Paris'.")
-@click.option(
-    "--contract",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A run fails if an invariant of this contract does.  [default: if the agent's exit code is not 0]",
-)
+@oracle_options
 @click.option(
     "--timeout", callback=as_seconds, default="60s", show_default=True, metavar="TIME", help="For one run."
 )

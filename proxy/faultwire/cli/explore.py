@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from faultwire.cli._option_sections import SectionedCommand
-from faultwire.cli._trial_options import MOST_COST, MOST_RUNS, MOST_TIME, as_seconds
+from faultwire.cli._trial_options import MOST_COST, MOST_RUNS, MOST_TIME, as_seconds, oracle_options
 from faultwire.cli.options import Traffic, traffic_options_but
 from faultwire.cli.output import Format, format_option
 
@@ -32,14 +32,7 @@ TAKEN = frozenset({"record", "mark", "record_policy", "on_tape_failure"})
 @click.option(
     "--depth", type=click.IntRange(1, 2), default=2, show_default=True, help="Faults at once, at most."
 )
-@click.option("--oracle", metavar="CMD", help="A run fails if this command exits with anything but 0.")
-@click.option("--expect", metavar="YAML", help="A run fails if this check does, e.g. 'contains: Paris'.")
-@click.option(
-    "--contract",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A run fails if an invariant of this contract does.  [default: if the agent's exit code is not 0]",
-)
+@oracle_options
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Runs at once.")
 @click.option(
     "--max-runs",

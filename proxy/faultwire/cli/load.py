@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from faultwire.cli._option_sections import SectionedCommand
-from faultwire.cli._trial_options import as_seconds
+from faultwire.cli._trial_options import as_seconds, oracle_options
 from faultwire.cli.options import Traffic, traffic_options_but
 from faultwire.cli.output import Format, format_option
 
@@ -61,14 +61,7 @@ def as_levels(_context: click.Context, _option: click.Parameter, value: str) -> 
     metavar="PERCENT",
     help="Invocations that must pass; the rest is the error budget of each level.",
 )
-@click.option("--oracle", metavar="CMD", help="A run fails if this command exits with anything but 0.")
-@click.option("--expect", metavar="YAML", help="A run fails if this check does, e.g. 'contains: Paris'.")
-@click.option(
-    "--contract",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A run fails if an invariant of this contract does.  [default: if the agent's exit code is not 0]",
-)
+@oracle_options
 @click.option(
     "--pressure",
     "pressures",
