@@ -14,6 +14,8 @@ import tempfile
 import tomllib
 from pathlib import Path
 
+from installer import installer
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -34,7 +36,7 @@ def main() -> None:
     arguments = sys.argv[1:]
     if "--install" in arguments:
         arguments.remove("--install")
-        subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", *tools()], check=True)
+        subprocess.run([*installer(), *tools()], check=True)
     if arguments:
         sys.exit(build(Path(arguments[0])))
     with tempfile.TemporaryDirectory(prefix="fwdocs") as folder:

@@ -26,6 +26,7 @@ import zipfile
 from pathlib import Path
 
 import supply
+from installer import installer
 from supply import environment, run
 from warm import start
 
@@ -90,7 +91,7 @@ def dependencies(requirements: list[str]) -> Path:
         CACHE.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f"{place.name}.part", dir=CACHE) as folder:
             part = Path(folder) / "site"
-            run(sys.executable, "-m", "pip", "install", "--quiet", "--target", part, *requirements, cwd=CACHE)
+            run(*installer(), "--target", part, *requirements, cwd=CACHE)
             try:
                 part.rename(place)
             except OSError:  # another run was first: its folder is as good
