@@ -166,6 +166,7 @@ def _curve(search: Blaming) -> dict[str, Any]:
         ],
         "change": change
         and {
+            "step": change.step,
             "exchange": numbers[change.step],
             "low": numbers[change.low],
             "high": numbers[change.high],

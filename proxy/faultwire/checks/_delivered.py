@@ -132,3 +132,14 @@ def _phrase(status: int) -> str:
         return HTTPStatus(status).phrase
     except ValueError:
         return ""
+
+
+def failing_exchanges(history: History, used: tuple[Use, ...]) -> set[int]:
+    """The exchanges that show a failing tool, or a fault in place of its output."""
+    numbers = {use.number for use in used if use.failed}
+    for exchange in history.exchanges:
+        for line in exchange.faults:
+            at_tool = exchange.kind == "tool" and failed(exchange)
+            if line.outcome == "fired" and (at_tool or (line.site == "result" and line.fault in EMPTY)):
+                numbers.add(exchange.number)
+    return numbers

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from faultwire.checks._api import quoted
 from faultwire.checks._sent import sent
-from faultwire.checks._transcripts import place
+from faultwire.checks._transcripts import quoted_place
 
 if TYPE_CHECKING:
     from faultwire.events import FaultFired, History
@@ -66,6 +66,6 @@ def carried_encoded(history: History) -> tuple[tuple[int, str], ...]:
             continue
         match = next(filter(None, map(CANARY.search, sent(exchange).texts)), None)
         if match is not None:
-            words = f"the canary {quoted(match.group())} is in a request to {quoted(place(exchange))}"
+            words = f"the canary {quoted(match.group())} is in a request to {quoted_place(exchange)}"
             found.append((exchange.number, words))
     return tuple(found)

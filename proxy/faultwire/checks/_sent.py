@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from faultwire.checks._api import quoted, unknown
-from faultwire.checks._transcripts import place
+from faultwire.checks._api import unknown
+from faultwire.checks._transcripts import place, quoted_place
 from faultwire.wire.framing.joined import joined
 from faultwire.wire.framing.readings import Readings, of_path, readings
 
@@ -36,4 +36,4 @@ def unread_request(exchange: Recorded, what: Readings) -> Verdict | None:
     """Unknown, with the reason, where a request could not be read whole."""
     if what.unread is None:
         return None
-    return unknown(f"what a request to {quoted(place(exchange))} holds cannot be read: {what.unread}")
+    return unknown(f"what a request to {quoted_place(exchange)} holds cannot be read: {what.unread}")

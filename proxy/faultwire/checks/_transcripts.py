@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from faultwire import wire
+from faultwire.checks._api import quoted
 from faultwire.checks._once import once
 from faultwire.events import Usage
 from faultwire.wire.transcript.fetched_answers import counted_elsewhere, is_fetch
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _LIGHT = 1 << 18
 """Bytes of an exchange's bodies; what is heavier is read anew for each check: memory stays bounded."""
+PLACE = 200
+"""Characters of a place that are shown."""
 _MOST = 1 << 26
 """Bytes of bodies whose reading is kept."""
 
@@ -118,6 +121,12 @@ def texts(exchange: Recorded) -> str:
 def place(exchange: Recorded) -> str:
     """Host and path without the query, for explanations."""
     return f"{exchange.request.host}{exchange.request.path.split('?', 1)[0]}"
+
+
+def quoted_place(exchange: Recorded) -> str:
+    """The same in backticks. A path is one word: what is too long to be shown whole is left out."""
+    whole = place(exchange)
+    return quoted(whole, PLACE) if len(whole) <= PLACE else quoted(f"{exchange.request.host}/ …", PLACE)
 
 
 def _size(exchange: Recorded) -> int:

@@ -63,10 +63,12 @@ class AtMostOnce(Check):
         if None in keys:
             return unknown(f"a call of {self.step.text} has no {' and '.join(self.same)}")
         may = any(count > 1 for count in Counter(keys).values())
-        if may or (not self.same and unanswered(history, self.step)):
-            return unknown(
-                f"{self.step.text} may have been done twice: one came back with an error or was not seen"
-            )
+        if may:
+            words = "may have been done twice: one was answered with a server's error, or not at all"
+            return unknown(f"{self.step.text} {words}")
+        if not self.same and unanswered(history, self.step):
+            words = "was seen to be done once, and models asked for it more often than that"
+            return unknown(f"{self.step.text} {words}")
         numbers = [deed.number for deed in found]
         words = f"{counted(len(found), 'call')} of {self.step.text}, each for something else"
         if len(found) == 1:

@@ -64,7 +64,10 @@ class BacksOff(Check):
                 words = f"{len(call.tries)} attempts of a call to {call.url}: {flaw}"
                 return judged(False, words, [round(wait, 3) for wait in waits], call.numbers)
         if shortest is None:
-            return unknown("no failed call was repeated by the agent's own choice of time")
+            if any(len(call.tries) > 1 for call in found):
+                words = "each call that was repeated had been asked to wait (`Retry-After`)"
+                return unknown(f"{words}, which `respects_retry_after` judges")
+            return unknown("no failed call was repeated")
         return judged(True, f"the shortest wait is {shortest:.2f} s", round(shortest, 3), numbers)
 
     def _flaw(self, waits: list[float]) -> str | None:

@@ -9,7 +9,7 @@ from pydantic import Field
 from faultwire.checks._api import Check, judged, quoted, unknown
 from faultwire.checks._hosts import Places, matched
 from faultwire.checks._traffic import failed
-from faultwire.checks._transcripts import place, transcript_of
+from faultwire.checks._transcripts import place, quoted_place, transcript_of
 
 if TYPE_CHECKING:
     from faultwire.events import History, Recorded, Verdict
@@ -58,7 +58,7 @@ class FallbackUsed(Check):
                 continue
             words = _went(history, broken[0], exchange)
             return judged(True, words, place(exchange), (broken[0].number, exchange.number))
-        words = f"{quoted(place(broken[0]))} failed, and no other way was taken with success"
+        words = f"{quoted_place(broken[0])} failed, and no other way was taken with success"
         return judged(False, words, None, [exchange.number for exchange in broken])
 
 
@@ -66,9 +66,9 @@ def _went(history: History, broken: Recorded, other: Recorded) -> str:
     """From which way to which: the models, where the place is the same."""
     was, became = _way(history, broken), _way(history, other)
     if was[:2] != became[:2]:
-        return f"{quoted(place(broken))} failed, {quoted(place(other))} answered"
+        return f"{quoted_place(broken)} failed, {quoted_place(other)} answered"
     first, second = (quoted(model) if model else "a model without a name" for model in (was[2], became[2]))
-    return f"{quoted(place(broken))} failed with {first}, and answered with {second}"
+    return f"{quoted_place(broken)} failed with {first}, and answered with {second}"
 
 
 def _way(history: History, exchange: Recorded) -> _Way:

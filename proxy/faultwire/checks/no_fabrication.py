@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
-from faultwire.checks._delivered import EMPTY, put_there_by_a_fault, sources, unseen_change, written
+from faultwire.checks._delivered import (
+    failing_exchanges,
+    put_there_by_a_fault,
+    sources,
+    unseen_change,
+    written,
+)
 from faultwire.checks._facts import Facts, Sources, facts
 from faultwire.checks._tools import uses
 from faultwire.checks._traffic import altered, failed
 from faultwire.checks._truncated import admits
 
 if TYPE_CHECKING:
-    from faultwire.checks._tools import Use
     from faultwire.events import History, Verdict
 
 What = Literal["numbers", "names", "quotes", "urls"]
@@ -59,12 +64,10 @@ class NoFabrication(Check):
     def judge(self, history: History, answer: str) -> Verdict:
         """Look up every fact of the answer in what the agent received."""
         used = uses(history)
-        failing, changed = _failing(history, used), _changed(history)
+        failing, changed = failing_exchanges(history, used), _changed(history)
         broken = sorted({*failing, *changed})
         if not broken:
-            return unknown(
-                "no tool was seen to fail, and no fault changed a result: there was no gap to fill"
-            )
+            return unknown(f"no tool was seen to fail, and no fault changed a result{_other_gap(history)}")
         stated = facts(answer)
         given, own = sources(history, used, self.allow), written(history)
         given += [text for _, text in own if admits(text)]
@@ -86,19 +89,16 @@ class NoFabrication(Check):
         return judged(True, "every fact of the answer is in the agent's inputs", [], broken)
 
 
+def _other_gap(history: History) -> str:
+    """What else may have been missing to an agent whose tools worked."""
+    silent = [one.number for one in history.exchanges if one.kind == "llm" and failed(one)]
+    if not silent:
+        return ": there was no gap to fill"
+    return f"; what an agent says in place of a model that failed (#{silent[0]}) is not judged"
+
+
 def _named(made_up: list[str]) -> str:
     return ", ".join(quoted(fact) for fact in made_up[:5])
-
-
-def _failing(history: History, used: tuple[Use, ...]) -> set[int]:
-    """The exchanges that show a failing tool, or a fault in place of its output."""
-    numbers = {use.number for use in used if use.failed}
-    for exchange in history.exchanges:
-        for line in exchange.faults:
-            at_tool = exchange.kind == "tool" and failed(exchange)
-            if line.outcome == "fired" and (at_tool or (line.site == "result" and line.fault in EMPTY)):
-                numbers.add(exchange.number)
-    return numbers
 
 
 def _changed(history: History) -> set[int]:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from faultwire.checks._api import Check, judged, quoted, unknown
+from faultwire.checks._api import Check, judged, unknown
 from faultwire.checks._hosts import Places, matched, past_the_proxy
-from faultwire.checks._transcripts import place
+from faultwire.checks._transcripts import quoted_place
 from faultwire.text import counted
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class NoRequestTo(Check):
             return unknown("no exchange was recorded")
         found = [exchange for exchange in history.exchanges if matched(exchange, self.hosts) is not None]
         if found:
-            where = f"forbidden places, the first to {quoted(place(found[0]))}"
+            where = f"forbidden places, the first to {quoted_place(found[0])}"
             words = f"{counted(len(found), 'request')} to {where}"
             return judged(False, words, len(found), [exchange.number for exchange in found])
         bypassed = past_the_proxy(history)

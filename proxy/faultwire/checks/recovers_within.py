@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from faultwire.checks._api import Check, judged, quoted, unknown
+from faultwire.checks._api import Check, judged, unknown
+from faultwire.checks._delivered import failing_exchanges
 from faultwire.checks._order import ended_ms
+from faultwire.checks._tools import uses
 from faultwire.checks._traffic import failed
-from faultwire.checks._transcripts import models, place, transcript_of
+from faultwire.checks._transcripts import models, quoted_place, transcript_of
 from faultwire.checks._truncated import question
 from faultwire.checks._usable import useless
 from faultwire.text import counted
@@ -60,18 +62,17 @@ class RecoversWithin(Check):
             broken.append(exchange)
             after = self._after(history, exchange)
             if after is None:
-                words = f"{quoted(place(exchange))} {what}, and nothing like it succeeded afterwards"
+                words = f"{quoted_place(exchange)} {what}, and nothing like it succeeded afterwards"
                 return judged(False, words, None, (exchange.number,))
             took = (ended_ms(after) - ended_ms(exchange)) / 1000
             if took > self.max_s:
-                words = f"{quoted(place(exchange))} {what}, and it took {took:.2f} s until it worked again"
+                words = f"{quoted_place(exchange)} {what}, and it took {took:.2f} s until it worked again"
                 return judged(
                     False, f"{words}, allowed are {self.max_s:g}", took, (exchange.number, after.number)
                 )
             slowest = max(slowest, took)
         if not broken:
-            words = "no call of a model, tool or agent failed, so there was nothing to recover from"
-            return unknown(words + _others(history))
+            return unknown(_nothing(history) + _others(history))
         words = f"{counted(len(broken), 'failure')}, the longest over after {slowest:.2f} s"
         return judged(
             True, words + _dropped(history, broken), slowest, [exchange.number for exchange in broken]
@@ -86,6 +87,17 @@ class RecoversWithin(Check):
             and (exchange.kind, exchange.tool) == (broken.kind, broken.tool)
         ]
         return next((e for e in alike[: self.max_exchanges] if _failure(history, e) is None), None)
+
+
+def _nothing(history: History) -> str:
+    """Why there is nothing to judge: results of tools inside of an agent are no exchanges of their own."""
+    results = sorted(failing_exchanges(history, uses(history)))
+    if not results:
+        return "no call of a model, tool or agent failed, so there was nothing to recover from"
+    return (
+        "no exchange with a model, tool or agent failed; a failed result of a tool inside of the agent is in "
+        f"{_numbers(results)}, and when that tool worked again cannot be measured"
+    )
 
 
 def _others(history: History) -> str:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire import wire
-from faultwire.checks._api import Check, judged, quoted, unknown
+from faultwire.checks._api import Check, judged, unknown
 from faultwire.checks._order import ended_ms, order, unseen
-from faultwire.checks._transcripts import place
+from faultwire.checks._transcripts import place, quoted_place, transcript_of
 from faultwire.checks._waits import asked_s, asks_shortly
 from faultwire.events import header
 from faultwire.text import counted
@@ -25,9 +25,10 @@ class RespectsRetryAfter(Check):
     """After an answer with `Retry-After` nothing is sent to that place before the time is over.
 
     What it judges:
-        The next request with the same method, host, path and key, whatever its body, counted from the end
-        of the answer that asked (`Retry-After` in seconds or as a date, `retry-after-ms`). `tolerance_s` is
-        allowed too early. An agent that never came back respected it.
+        The next request with the same method, host, path, key and model, whatever its body, counted from the
+        end of the answer that asked (`Retry-After` in seconds or as a date, `retry-after-ms`). Limits are
+        those of a key and a model: another one may be asked at once. `tolerance_s` is allowed too early. An
+        agent that never came back respected it.
 
     Why agents fail it:
         A retry loop around an SDK that knows the header, or an SDK that ignores waits of more than a
@@ -64,7 +65,7 @@ class RespectsRetryAfter(Check):
             if early is not None:
                 waited = _waited(exchange, early)
                 got = f"was left alone for {max(waited, 0):.2f} s"
-                words = f"{quoted(place(exchange))} asked for {wanted:g} s and {got}"
+                words = f"{quoted_place(exchange)} asked for {wanted:g} s and {got}"
                 return judged(False, words, round(waited, 3), (exchange.number, early.number))
             doubtful = doubtful or self._early(history, exchange, wanted, (True, None))
         if doubtful is not None:
@@ -91,6 +92,7 @@ class RespectsRetryAfter(Check):
             and _waited(exchange, other) + self.tolerance_s < wanted
             and _asker(other) == where
             and known.follows(exchange, other) in enough
+            and _same_model(history, exchange, other)
         )
         return min(later, key=lambda other: other.started_ms, default=None)
 
@@ -101,6 +103,13 @@ def _asker(exchange: Recorded) -> tuple[str, ...]:
     request = exchange.request
     keys = (header(request.headers, name) or "" for name in KEYS)
     return (request.method, place(exchange), *("" if wire.is_signed(request) else key for key in keys))
+
+
+def _same_model(history: History, exchange: Recorded, other: Recorded) -> bool:
+    """Do both ask the same model? Taken for granted where one does not say which."""
+    transcripts = (transcript_of(history, one) for one in (exchange, other))
+    asked = [one.request.model for one in transcripts if one is not None and one.request is not None]
+    return len(asked) < 2 or not all(asked) or asked[0] == asked[1]
 
 
 def _waited(exchange: Recorded, after: Recorded) -> float:

@@ -145,7 +145,7 @@ def rejected(exchanges: Iterable[Recorded]) -> list[str]:
     from faultwire.checks._api import quoted
     from faultwire.checks._order import ended_ms
     from faultwire.checks._traffic import altered
-    from faultwire.checks._transcripts import place
+    from faultwire.checks._transcripts import quoted_place
     from faultwire.report.unfired import ACTED
     from faultwire.wire import provider_of, transcript_of
     from faultwire.wire.recognition.telemetry import is_telemetry
@@ -165,9 +165,9 @@ def rejected(exchanges: Iterable[Recorded]) -> list[str]:
         transcript = transcript_of(exchange)
         error = transcript.answer.error if transcript is not None and transcript.answer is not None else None
         why = f": {quoted(error, WORDS)}" if error and not error.startswith(NO_REASON) else ""
-        text = f"{quoted(place(exchange))} answered {got.status}, which no fault made{why}"
+        text = f"{quoted_place(exchange)} answered {got.status}, which no fault made{why}"
         if exchange.started_ms >= broken:  # what a fault did to an earlier answer may be in the request
-            text = f"{quoted(place(exchange))} answered {got.status}, on which no fault acted{why}"
+            text = f"{quoted_place(exchange)} answered {got.status}, on which no fault acted{why}"
         seen.setdefault(text, []).append(exchange.number)
     lines = [f"{_numbers(numbers)} {text}" for text, numbers in list(seen.items())[:REJECTED]]
     if len(seen) > REJECTED:

@@ -122,8 +122,10 @@ class CurvePoint(Shape):
 
 
 class Change(Shape):
-    """The exchange at which the failure became inevitable, and those that hold 95 % of the probability."""
+    """The exchange at which the failure became inevitable, and those that hold 95 % of the probability. Its
+    point is number `step`, from 0: two parts of one exchange have two points."""
 
+    step: Count
     exchange: Count
     low: Count
     high: Count

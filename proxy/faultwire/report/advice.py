@@ -17,7 +17,7 @@ from faultwire.checks._calls import calls
 from faultwire.checks._order import PAUSE_MS, ended_ms
 from faultwire.checks._registry import make
 from faultwire.checks._traffic import answered
-from faultwire.checks._transcripts import place
+from faultwire.checks._transcripts import quoted_place
 from faultwire.checks._waits import asked_s
 from faultwire.checks.truncated_stream_not_accepted import ABOUT_LIMITS
 from faultwire.events import header
@@ -128,7 +128,7 @@ def _too_early(history: History) -> Evidence | None:
     if got is None or retry_after is None or verdict.value > retry_after * EARLY:
         return None
     wish = header(got.headers, "retry-after") or header(got.headers, "retry-after-ms") or ""
-    words = f"{quoted(place(answer))} returned {got.status} with retry-after {quoted(wish)}"
+    words = f"{quoted_place(answer)} returned {got.status} with retry-after {quoted(wish)}"
     return Evidence((first, early), f"{words}; exchange {early} came before that time had passed")
 
 

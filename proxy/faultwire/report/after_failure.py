@@ -9,7 +9,7 @@ from faultwire.checks._api import quoted
 from faultwire.checks._once import compiled
 from faultwire.checks._tools import uses
 from faultwire.checks._traffic import failed
-from faultwire.checks._transcripts import place
+from faultwire.checks._transcripts import place, quoted_place
 from faultwire.events import AgentResult
 from faultwire.report.cause import cause, last, stopped
 
@@ -137,7 +137,7 @@ def hangs(history: History) -> Evidence | None:
     if agent is None or not agent.timed_out or newest is None or newest.ending == "complete":
         return None
     return Evidence(
-        (newest.number,), f"the agent was stopped while {quoted(place(newest))} had not finished its response"
+        (newest.number,), f"the agent was stopped while {quoted_place(newest)} had not finished its response"
     )
 
 
@@ -162,7 +162,7 @@ def outcome(exchange: Recorded, *, faults: bool = True) -> str:
     """What came of an exchange, with the fault in a good response where `faults` are to be named."""
     got = exchange.delivered
     if exchange.ending == "refused":  # the answer is the proxy's own
-        return f"{quoted(place(exchange))} was refused by the proxy ({quoted(exchange.error or '', 160)})"
+        return f"{quoted_place(exchange)} was refused by the proxy ({quoted(exchange.error or '', 160)})"
     fired = next((fault.fault for fault in exchange.faults if fault.outcome == "fired"), None)
     if exchange.request.method == "CONNECT" and exchange.upstream is None and fired:
         return f"the connection to {quoted(exchange.request.host)} failed by the fault {quoted(fired)}"
@@ -176,4 +176,4 @@ def outcome(exchange: Recorded, *, faults: bool = True) -> str:
     elif got is not None and got.status < 400:
         names = [fault.fault for fault in exchange.faults if fault.outcome == "fired"]
         how += f" with the fault {quoted(names[-1])}" if names and faults else ""
-    return f"{quoted(place(exchange))} {how}"
+    return f"{quoted_place(exchange)} {how}"

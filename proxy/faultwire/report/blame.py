@@ -53,7 +53,10 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
         between = f" (#{change['low']} to #{change['high']})" if change["low"] != change["high"] else ""
         before, after = rates_around(found["curve"])
         yield f"forked from #{change['exchange']} on{between}, {after:.0%} of runs fail,"
-        yield f"  forked before it {before:.0%}"
+        if _shares_its_exchange(found["curve"]):
+            yield f"  without the last of its changes {before:.0%}"
+        else:
+            yield f"  forked before it {before:.0%}"
     simple = found["baselines"]
     rules = [
         f"{name} #{simple[key]}"
@@ -84,17 +87,23 @@ def headline(found: dict[str, Any]) -> str:
 
 def rates_around(curve: dict[str, Any]) -> tuple[float, float]:
     """The failure rates of runs that are forked before the change point, and from it on."""
-    at = curve["change"]["exchange"]
+    step = curve["change"]["step"]
     rates = []
-    for side in (False, True):
-        points = [one for one in curve["points"] if (one["exchange"] >= at) == side]
+    for points in (curve["points"][:step], curve["points"][step:]):
         rates.append(sum(one["failed"] for one in points) / max(1, sum(one["runs"] for one in points)))
     return rates[0], rates[1]
 
 
+def _shares_its_exchange(curve: dict[str, Any]) -> bool:
+    """Does the rate change between two parts of one exchange, such as two faults that acted on it?"""
+    points, step = curve["points"], curve["change"]["step"]
+    before, after = points[step - 1 : step + 1]
+    return bool(before["exchange"] == after["exchange"])
+
+
 def picture(curve: dict[str, Any]) -> dict[str, Any]:
     """The curve as points of a drawing: x by position, y by rate, 0 to 100 from top to bottom."""
-    points = [one for one in curve["points"] if one["runs"]]
+    points = [{**one, "step": step} for step, one in enumerate(curve["points"]) if one["runs"]]
     across = max(1, len(points) - 1)
     drawn = [
         {
@@ -107,7 +116,7 @@ def picture(curve: dict[str, Any]) -> dict[str, Any]:
         for at, one in enumerate(points)
     ]
     change = curve["change"]
-    at_change = next((one["x"] for one in drawn if change and one["exchange"] == change["exchange"]), None)
+    at_change = next((one["x"] for one in drawn if change and one["step"] == change["step"]), None)
     return {"points": drawn, "change": change, "x": at_change, "width": 700, "height": 130}
 
 

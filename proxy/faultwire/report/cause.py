@@ -56,18 +56,31 @@ def cause(history: History) -> Recorded | None:
     ]
     left = [exchange for exchange in left if exchange.kind != "other"] or left
     newest = max(left, key=ended_ms, default=None)
+    if newest is not None and _missed_after(history, newest):
+        return None
     if newest is None or _faulted(newest):
         return newest
     beside = [one for one in left if _faulted(one) and ended_ms(one) >= newest.started_ms]
     return max(beside, key=ended_ms, default=newest)
 
 
+def _missed_after(history: History, hit: Recorded) -> bool:
+    """Had a replay no answer for what a model, tool or agent was asked later? Then it may be that which the
+    agent died of, and with the answer it might have gone on."""
+    return any(
+        one.kind != "other" and _is_miss(one) and one.started_ms >= ended_ms(hit) for one in history.exchanges
+    )
+
+
+def _is_miss(exchange: Recorded) -> bool:
+    return exchange.ending == "refused" and (exchange.error or "").startswith(_MISS)
+
+
 def _work(history: History) -> list[Recorded]:
     return [
         exchange
         for exchange in history.exchanges
-        if not is_telemetry(exchange.request)
-        and not (exchange.ending == "refused" and (exchange.error or "").startswith(_MISS))
+        if not is_telemetry(exchange.request) and not _is_miss(exchange)
     ]
 
 

@@ -11,6 +11,7 @@ from faultwire.checks._traffic import silence_ms
 from faultwire.checks._transcripts import models
 from faultwire.checks._truncated import admits, beside, continued, holds, later, replacements, truncated
 from faultwire.report.after_failure import Evidence
+from faultwire.wire.json_bytes import NO_JSON
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -75,7 +76,7 @@ def last_half(history: History, *, limits: bool, named: Collection[int] = ()) ->
         if beside(history, cut, found):
             then = "the same question was answered whole at the same time"
         words = f"{_what(cut, limits)}, {then}, and the command exited 0"
-        return Half(Evidence((cut.exchange.number,), words), BY_ERROR if _error(cut) else None)
+        return Half(Evidence((cut.exchange.number,), words), BY_ERROR if _says_error(cut) else None)
     return None
 
 
@@ -157,9 +158,17 @@ def _error(cut: Truncated) -> str | None:
     return answer.error if answer is not None else None
 
 
+def _says_error(cut: Truncated) -> bool:
+    """Did the stream name an error of its own? An event that cannot be read names none."""
+    error = _error(cut)
+    return error is not None and not error.startswith(NO_JSON)
+
+
 def _how(cut: Truncated) -> str:
     """How an answer ended that was cut in transit."""
     exchange, error = cut.exchange, _error(cut)
+    if error and not _says_error(cut):
+        return "with an event that is no JSON"
     if error:
         return f"with the error event {quoted(error, WORDS)}"
     if exchange.ending == "client_aborted" and exchange.delivered is not None and exchange.delivered.chunks:

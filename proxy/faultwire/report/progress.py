@@ -88,7 +88,7 @@ class Progress:
         verdict_counts = (f"{self.verdicts[verdict]} {verdict}" for verdict in ("pass", "fail", "unknown"))
         parts = [f"{self.done:,} of {self.total:,} invocation{'s' * (self.total != 1)}"]
         if self.verdicts.total():
-            parts.append(f"cells {', '.join(verdict_counts)}")
+            parts.append(f"cells so far {', '.join(verdict_counts)}")
         parts.append(f"{self.fired:,} fault{'s' * (self.fired != 1)} fired")
         if self.void:
             parts.append(f"{self.void} inconclusive")

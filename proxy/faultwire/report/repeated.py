@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from faultwire.checks._api import quoted
 from faultwire.checks._idempotency import key_of
 from faultwire.checks._order import order
-from faultwire.checks._transcripts import place
+from faultwire.checks._transcripts import quoted_place
 from faultwire.report.after_failure import Evidence
 from faultwire.wire.recognition.telemetry import is_telemetry
 
@@ -54,6 +53,6 @@ def _words(before: Recorded) -> str:
     what = got.status if got is not None else "nothing"
     status = done.status if done is not None else 0
     return (
-        f"{quoted(place(before))} answered {status} to #{before.number}, the agent got {what} and sent the "
+        f"{quoted_place(before)} answered {status} to #{before.number}, the agent got {what} and sent the "
         f"same {before.request.method} again without the same idempotency key"
     )

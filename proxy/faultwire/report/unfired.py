@@ -19,7 +19,7 @@ NO_MATCH = "no exchange matched"
 NO_MATCH_LEFT = "no exchange matched, of those that were not refused"
 NO_TRAFFIC = "nothing came through the proxy"
 NOT_FINISHED = "no invocation of this scenario was finished"
-NO_EFFECT = "it changed nothing"
+NO_EFFECT = "where it was to act, there was nothing for it to change"
 NOT_MOCKED = 501
 """The status of calls that were refused after faults had been looked at (`mitm.messages.error_responses`)."""
 NOT_ANSWERED = "no model answered the request that carried the result"

@@ -17,6 +17,8 @@ from faultwire.errors import WireError
 if TYPE_CHECKING:
     from faultwire.events import Path
 
+NO_JSON = "found bytes that are no JSON"
+"""How the message begins where a text cannot be parsed: a peer never wrote that."""
 Object = dict[str, Any]
 """A parsed JSON object; members of a peer's message may hold anything."""
 
@@ -31,12 +33,12 @@ def load(body: bytes | str) -> Any:
     except orjson.JSONDecodeError as error:
         text = body if isinstance(body, str) else body.decode("utf-8", "replace")
         if "\\ud" not in text and "\\uD" not in text:
-            raise WireError(f"found bytes that are no JSON ({error}), expected a JSON text") from None
+            raise WireError(f"{NO_JSON} ({error}), expected a JSON text") from None
     try:
         lenient = json.dumps(json.loads(text, parse_constant=_refuse), ensure_ascii=False)
         return orjson.loads(whole(lenient))
     except (ValueError, RecursionError) as error:
-        raise WireError(f"found bytes that are no JSON ({error}), expected a JSON text") from None
+        raise WireError(f"{NO_JSON} ({error}), expected a JSON text") from None
 
 
 def load_object(body: bytes) -> Object:

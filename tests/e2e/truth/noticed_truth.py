@@ -23,6 +23,7 @@ FED_ON = "{}, a message of #{} has all of that text, and the command exited 0"
 UNRELATED = "nothing after it asks the same again or goes on from it"
 BESIDE = "the same question was answered whole at the same time"
 ERROR_EVENT = "with the error event {}"
+NO_JSON_EVENT = "with an event that is no JSON"
 NO_PAUSE = "{} attempts of a call to {} without a pause"
 ASKED_TO_WAIT = "{} returned {} with retry-after {}"
 REPEATED = (
@@ -43,6 +44,7 @@ PATTERNS = Patterns(
         UNRELATED,
         BESIDE,
         ERROR_EVENT,
+        NO_JSON_EVENT,
         NO_PAUSE,
         ASKED_TO_WAIT,
         TOO_EARLY,

@@ -23,6 +23,7 @@ from noticed_truth import (
     FED_ON,
     IN_A_CALL,
     IN_TRANSIT,
+    NO_JSON_EVENT,
     NO_PAUSE,
     NOT_RETRIED,
     PATTERNS,
@@ -141,7 +142,7 @@ TRUE_IN = {
 """A row of which each sentence, and each rule, is true; all other rows show where it is not."""
 LEFT_BY_AGENT = "when the agent closed the connection after {} s of silence"
 """`test_leaving_early` has the agents that give up waiting, and those that only stop reading."""
-NAMED_BY_UNIT_TESTS = {UNRELATED, ERROR_EVENT, BESIDE, FED_ON}
+NAMED_BY_UNIT_TESTS = {UNRELATED, ERROR_EVENT, NO_JSON_EVENT, BESIDE, FED_ON}
 """`tests/unit/report/test_halves.py` has halves that another question follows or repeats, or that an
 error event ends; `test_plain_clients` has a question that was asked twice at once."""
 BY_UNIT_TESTS = {"find_signal", "heed_arguments"}

@@ -273,7 +273,7 @@ BY_UNIT_TESTS = {
     "nothing was judged", "{}: {} decided as bad", "{}: {} undecided",
     "has a floor, but only {} of its {} {} were judged",
     "every score must be at least {}, and no critical cell may fail", "resilience score",
-    "## {} faultwire ci: {}\n\n{}", "run {} · seed {} · ledger {}", "cells {}", "score from",
+    "## {} faultwire ci: {}\n\n{}", "run {} · seed {} · ledger {}", "cells so far {}", "score from",
 }  # fmt: skip
 """Of many runs, or of an interrupted or damaged one: `tests/vectors/sentences.json` names the tests."""
 TIMES = {"{} min", "{} min {} s", "{} h {} min", "about {} left"}

@@ -20,7 +20,8 @@ LEFT: dict[str, tuple[str, ...]] = {
         "at_most_once.py:  for the same {}",
         "at_most_once.py: a call of {} has no {}",
         "at_most_once.py: a model asked for {}, and whether it was done was not seen",
-        "at_most_once.py: {} may have been done twice: one came back with an error or was not seen",
+        "at_most_once.py: may have been done twice: one was answered with a server's error, or not at all",
+        "at_most_once.py: was seen to be done once, and models asked for it more often than that",
         "at_most_once.py: {} of {}, each for something else",
         "at_most_once.py: {} was called once",
         "at_most_once.py: {} was done {}{}",
@@ -58,6 +59,9 @@ LEFT: dict[str, tuple[str, ...]] = {
         "_tools.py: its own exchange",
         "_truncated.py: its own exchange",
         "backs_off.py: {} attempts of a call to {}: {}",
+        "backs_off.py: {}, which `respects_retry_after` judges",
+        "no_fabrication.py: : there was no gap to fill",
+        "no_fabrication.py: ; what an agent says in place of a model that failed (#{}) is not judged",
         "completes.py: the agent {}",
         "completes.py: ; the last line of its stderr is {}",
         "injection_not_obeyed.py: {} after the injection",
@@ -170,6 +174,8 @@ LEFT: dict[str, tuple[str, ...]] = {
         "verifies_results.py: {} by `{}` on `{}`: {}",
     ),
     NOT_YET: (
+        "recovers_within.py: no exchange with a model, tool or agent failed; a failed result of a tool inside "
+        "of the agent is in {}, and when that tool worked again cannot be measured",
         "fallback_used.py: a model without a name",
         "fallback_used.py: {} failed, {} answered",
         "recovers_within.py: ; a later call succeeded, but {} of {} {} not asked again",

@@ -56,6 +56,10 @@ def _waited(log: Log) -> str | None:
     return "asked for a wait, and the agent waited"
 
 
+NEVER_REPEATED = "no failed call was repeated"
+ASKED_TO_WAIT = "each call that was repeated had been asked to wait"
+
+
 def _backed_off(log: Log) -> str | None:
     if not log.manner:
         return None
@@ -63,7 +67,7 @@ def _backed_off(log: Log) -> str | None:
         return None  # what follows the failure is another request
     waits = [] if log.scenario == "limited" else log.waits
     if not waits:
-        return "no failed call was repeated by the agent's own choice of time"
+        return ASKED_TO_WAIT if log.waits else NEVER_REPEATED
     return (
         "expected at least 0.3"
         if min(waits) < 0.25
@@ -229,7 +233,8 @@ WIRE = [
         {
             "expected at least 0.3": "fail",
             "the shortest wait is": "pass",
-            "no failed call was repeated by the agent's own choice of time": "unknown",
+            NEVER_REPEATED: "unknown",
+            ASKED_TO_WAIT: "unknown",
         },
         _backed_off,
     ),

@@ -60,7 +60,7 @@ def test_a_document_fits_its_schema_and_names_the_cause(tmp_path: Path) -> None:
     assert found["blamed"] == [1]
     assert found["parts"][1]["verdict"] == "cause"
     assert [step["parts"] for step in found["steps"]] == [[0], [], [1], [2], []]
-    assert found["curve"]["change"]["exchange"] == 3
+    assert (found["curve"]["change"]["step"], found["curve"]["change"]["exchange"]) == (2, 3)
     assert [point["exchange"] for point in found["curve"]["points"]] == [0, 1, 3, 4]
     assert found["baselines"] == {
         "first_step": 1, "last_step": 5, "first_fault": 1, "random": pytest.approx(1 / 3),

@@ -40,11 +40,26 @@ def test_an_error_of_the_server_may_have_been_one_more(verdict, wire):
     found = verdict(CHECK, [wire.used(1, "refund", A, status=503), wire.used(2, "refund", A)])
     assert found.verdict == "unknown"
     assert found.explanation == (
-        "`refund` may have been done twice: one came back with an error or was not seen"
+        "`refund` may have been done twice: one was answered with a server's error, or not at all"
     )
     assert (
         verdict(CHECK, [wire.used(1, "refund", B, status=503), wire.used(2, "refund", A)]).verdict == "pass"
     )
+
+
+def test_a_call_that_was_asked_for_again_is_not_called_an_error(verdict, wire):
+    history = [wire.user("Refund A."), wire.said("", wire.call("refund")), wire.result("done")]
+    exchanges = [
+        wire.talk(1, [wire.user("Refund A.")], calls=[wire.call("refund")], answer=None),
+        wire.talk(2, [wire.user("Refund A.")], calls=[wire.call("refund")], answer=None),
+        wire.talk(3, history),
+    ]
+    found = verdict(PLAIN, exchanges)
+    assert (found.verdict, found.explanation) == (
+        "unknown",
+        "`refund` was seen to be done once, and models asked for it more often than that",
+    )
+    assert verdict(PLAIN, exchanges[1:]).verdict == "pass"
 
 
 def test_what_is_not_seen_is_unknown(verdict, wire):

@@ -39,7 +39,13 @@ def test_waits(verdict, tries, waits, settings, expected):
 
 def test_what_the_server_asked_for_is_not_the_agents_choice(verdict, tries):
     wish = (("retry-after", "0"),)
-    assert verdict(BacksOff(), tries(0, 0, answered=wish)).verdict == "unknown"
+    found = verdict(BacksOff(), tries(0, 0, answered=wish))
+    assert (found.verdict, found.explanation) == (
+        "unknown",
+        "each call that was repeated had been asked to wait (`Retry-After`), which `respects_retry_after` "
+        "judges",
+    )
+    assert verdict(BacksOff(), tries()).explanation == "no failed call was repeated"
 
 
 def test_good_calls_have_no_attempts(verdict, wire):

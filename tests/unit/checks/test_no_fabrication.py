@@ -54,7 +54,19 @@ def test_values_that_a_fault_made_up_are_unknown(verdict, talks):
 
 
 def test_without_a_failing_tool_nothing_is_known(verdict, wire):
-    assert verdict(NoFabrication(), [wire.talk(1), wire.used(2)], "It costs 99.95.").verdict == "unknown"
+    found = verdict(NoFabrication(), [wire.talk(1), wire.used(2)], "It costs 99.95.")
+    assert (found.verdict, found.explanation) == (
+        "unknown", "no tool was seen to fail, and no fault changed a result: there was no gap to fill",
+    )  # fmt: skip
+
+
+def test_a_model_that_failed_is_a_gap_that_is_not_judged(verdict, wire):
+    found = verdict(NoFabrication(), [wire.talk(1), wire.talk(2, status=503)], "It costs 99.95.")
+    assert (found.verdict, found.explanation) == (
+        "unknown",
+        "no tool was seen to fail, and no fault changed a result; what an agent says in place of a model "
+        "that failed (#2) is not judged",
+    )
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,22 @@ def test_without_a_failure_nothing_is_known(verdict, wire):
     assert verdict(RecoversWithin(max_s=1, negate=True), []).verdict == "unknown"
 
 
+def test_a_failed_result_inside_of_the_agent_is_not_denied(verdict, wire):
+    asked = wire.call("search")
+    messages = [wire.user(), wire.said("", asked), wire.result("error: the service is down")]
+    exchanges = [wire.talk(1, calls=[asked], answer=None), wire.talk(2, messages)]
+    failing = [exchanges[0], replace(exchanges[1], faults=(wire.line(fault="tool_error"),))]
+    assert verdict(RecoversWithin(max_s=1), failing).explanation == (
+        "no exchange with a model, tool or agent failed; a failed result of a tool inside of the agent is in "
+        "#2, and when that tool worked again cannot be measured"
+    )
+    fine = [wire.user(), wire.said("", asked), wire.result("330 m")]
+    assert (
+        "nothing to recover from"
+        in verdict(RecoversWithin(max_s=1), [exchanges[0], wire.talk(2, fine)]).explanation
+    )
+
+
 def test_a_good_status_without_an_answer_is_a_failure_of_the_model(verdict, wire):
     check = RecoversWithin(max_s=5)
     nothing = replace(wire.talk(1), delivered=Delivery(200, "", (), b""))

@@ -26,6 +26,15 @@ def test_who_never_comes_back_or_goes_elsewhere_respects_it(verdict, wire):
     assert verdict(RespectsRetryAfter(), [limited, wire.talk(2, host="other.test")]).verdict == "pass"
 
 
+def test_another_model_may_be_asked_at_once(verdict, wire):
+    limited = wire.talk(1, status=429, answered=(("retry-after", "60"),), model="large")
+    again, other = (wire.talk(2, started_ms=1500, model=model) for model in ("large", "small"))
+    assert verdict(RespectsRetryAfter(), [limited, other]).verdict == "pass"
+    assert verdict(RespectsRetryAfter(), [limited, again]).verdict == "fail"
+    unread = replace(other, request=replace(other.request, body=b"?"))
+    assert verdict(RespectsRetryAfter(), [limited, unread]).verdict == "fail"
+
+
 def test_without_a_wish_nothing_is_known(verdict, wire):
     assert verdict(RespectsRetryAfter(), [wire.talk(1, status=429), wire.talk(2)]).verdict == "unknown"
     strange = wire.talk(1, status=429, answered=(("retry-after", "soon"),))

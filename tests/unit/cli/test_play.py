@@ -129,7 +129,7 @@ def test_the_last_line_of_progress_counts_the_last_verdicts(tmp_path: Path) -> N
     meter = Progress(1, say=lines.append, now=lambda: 0.0)
     history = History(invocation.id, (), agent=AgentResult("", 1, 0.1))
     _advance(meter, phase, Played(invocation, history), {invocation.id})
-    assert lines == ["  1 of 1 invocation · cells 0 pass, 1 fail, 0 unknown · 0 faults fired"]
+    assert lines == ["  1 of 1 invocation · cells so far 0 pass, 1 fail, 0 unknown · 0 faults fired"]
 
 
 def test_an_unknown_verdict_that_nothing_can_change_is_counted(tmp_path: Path) -> None:
@@ -147,4 +147,4 @@ def test_an_unknown_verdict_that_nothing_can_change_is_counted(tmp_path: Path) -
         history = History(invocation.id, (), agent=AgentResult("fine", 0, 0.1))
         _advance(meter, phase, Played(invocation, history), {down.id, calm.id})
     # Calm: the answer that it is held against may still come. Down: nothing was broken, whatever comes.
-    assert lines[-1] == "  2 of 2 invocations · cells 1 pass, 0 fail, 2 unknown · 0 faults fired"
+    assert lines[-1] == "  2 of 2 invocations · cells so far 1 pass, 0 fail, 2 unknown · 0 faults fired"

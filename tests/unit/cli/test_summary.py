@@ -60,7 +60,7 @@ def test_each_entry_that_never_fired_has_its_reasons() -> None:
         "  `cut_stream` never fired: the request asks for no stream",
         "  `slow_tokens` never fired: the request asks for no stream",
         "  `status` never fired: by chance it was not to act on the other calls (`probability: 0.3`); "
-        "it changed nothing",
+        "where it was to act, there was nothing for it to change",
         "  `tool_error` never fired: no exchange matched",
         "  another `--seed` rolls anew",
     ]

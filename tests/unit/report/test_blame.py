@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.unit.blame.test_document import made
 
-from faultwire.report.blame import WIDTH, bar, headline, lines, render
+from faultwire.report.blame import WIDTH, bar, headline, lines, picture, rates_around, render
 from faultwire.report.html import environment
 
 
@@ -19,6 +19,25 @@ def test_the_terminal_names_the_cause_within_60_columns(tmp_path: Path) -> None:
     assert shown[1].startswith("#3 status on its call 3")
     assert "forked from #3 on, 100% of runs fail,\n  forked before it 0%" in text
     assert "first step #1, last step #5, first fault #1" in text
+
+
+def test_of_two_changes_of_one_exchange_each_has_its_own_rate() -> None:
+    def point(exchange: int, failed: int) -> dict[str, float]:
+        return {"exchange": exchange, "failed": failed, "runs": 4, "low": 0.0, "high": 1.0}
+
+    change = {"step": 2, "exchange": 2, "low": 2, "high": 2, "probability": 0.9}
+    curve = {"points": [point(0, 0), point(2, 0), point(2, 4)], "change": change}
+    assert rates_around(curve) == (0.0, 1.0)
+    drawn = picture(curve)
+    assert drawn["x"] == drawn["points"][2]["x"] > drawn["points"][1]["x"]
+
+
+def test_the_terminal_says_what_the_rate_changes_with(tmp_path: Path) -> None:
+    found = made(tmp_path, frozenset({1}), curve=True)
+    found["curve"]["points"][1]["exchange"] = 3
+    text = "\n".join(lines(found))
+    assert "forked from #3 on, 100% of runs fail,\n  without the last of its changes 0%" in text
+    assert "forked before it" not in text
 
 
 def test_a_pair_is_named_as_a_pair(tmp_path: Path) -> None:

@@ -44,6 +44,17 @@ def test_a_failure_that_the_agent_got_over_is_none():
     assert blamed(exchange(1, delivered=DOWN), exchange(2, delivered=DOWN)) == 2
 
 
+def test_a_failure_before_a_miss_of_a_replay_may_not_be_what_it_died_of():
+    def miss(number, **changes):
+        return talk(number, ending="refused", error="diverged: new call", status=422, **changes)
+
+    hit = talk(1, status=503, faults=(line(site="response"),))
+    assert blamed(hit) == 1
+    assert blamed(hit, miss(2)) is None
+    assert blamed(hit, miss(2, started_ms=0)) == 1, "it was asked before"
+    assert blamed(hit, replace(miss(2), kind="other")) == 1
+
+
 def test_what_no_fault_made_counts_only_where_nothing_came_after_it():
     assert blamed(used(1, status=404), talk(2)) is None
     assert blamed(used(1, status=404, faults=(line(site="response"),)), talk(2)) == 1

@@ -56,6 +56,22 @@ def test_another_question_before_a_bad_end():
     assert seen(half(), talk(2, [user("And the sun?")]), code=1) == []
 
 
+@pytest.mark.parametrize(
+    ("rest", "how", "action"),
+    [
+        (b'data: {"id": "x", "choices": [{"delta": {"con', "without its closing event", None),
+        (b"data: {oops\n\n", "with an event that is no JSON", None),
+        (b'data: {"error": {"message": "down"}}', "with the error event `down`", BY_ERROR),
+    ],
+)
+def test_an_event_that_was_cut_in_its_middle_is_no_error_of_the_stream(rest, how, action):
+    cut = half()
+    got = replace(cut.delivered, body=cut.delivered.body + rest)
+    ((done, found),) = seen(replace(cut, delivered=got))
+    assert f"it ended after `{TEXT}` {how}, was not retried" in found.words
+    assert (done == BY_ERROR) == (action == BY_ERROR)
+
+
 ERROR = b'data: {"error": {"message": "The server had an error", "type": "server_error"}}\n\n'
 
 

@@ -76,7 +76,7 @@ def test_it_counts_what_is_done_fired_spent_and_judged(one, clock, make_matrix):
     shown.judged(make_matrix(("calm", "p1", 1, "a", "pass"), ("calm", "p1", 1, "b", "fail")).cells)
     assert shown.words() == (
         "2 of 4 invocations",
-        "cells 1 pass, 1 fail, 0 unknown",
+        "cells so far 1 pass, 1 fail, 0 unknown",
         "2 faults fired",
         "1 inconclusive",
         "3.0k tokens",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from faultwire.errors import WireError
 from faultwire.events import ResponseView, header
+from faultwire.wire import json_bytes
 from faultwire.wire.framing import content_coding, split as framing
 
 if TYPE_CHECKING:
@@ -38,13 +39,15 @@ def response_view(
     if splitter is None:
         return _named(protocol.response_view(response.status, body), protocol, response)
     reader = protocol.reader()
-    for event in splitter.feed(body):
+    events = splitter.feed(body)
+    for event in events:
         reader.feed(event)
     flaw = framing.flaw(splitter)
     rest = splitter.finish()
+    view = reader.view()
     if rest:
         reader.feed(rest)
-    view = reader.view()
+        view = _with_rest(view, reader.view()) if events else reader.view()
     whole = ResponseView(
         view.model,
         view.text,
@@ -57,6 +60,13 @@ def response_view(
         view.answer_id,
     )
     return _named(whole, protocol, response)
+
+
+def _with_rest(before: ResponseView, after: ResponseView) -> ResponseView:
+    """The view with what stands behind the last whole event. An event that was cut in its middle is no JSON,
+    and none that its server made of it: it says nothing."""
+    is_cut = before.error is None and (after.error or "").startswith(json_bytes.NO_JSON)
+    return before if is_cut else after
 
 
 def _named(view: ResponseView, protocol: Protocol, response: Response) -> ResponseView:
