@@ -25,6 +25,7 @@ NAMED = 6
 _OURS = frozenset({"refused", "upstream_aborted"})
 """Endings of exchanges whose answer is the proxy's own."""
 UNREACHED = "was not reached"
+CHECK_NAME = "; check the name, and that this machine reaches it"
 """In the error of an exchange whose server could not be connected to (`mitm.flow.request`)."""
 NO_REASON = "status "
 """How the error begins that stands for a body without one."""
@@ -127,16 +128,20 @@ def stands_out(noticed: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def unreached(exchanges: Iterable[Recorded]) -> list[str]:
-    """One line per server that was not reached: its name was not found, say, or it refused the connection."""
+    """One line per server that was not reached (its name was not found, say, or it refused the connection) or
+    gave no answer; what the client got is the proxy's own."""
     seen = Counter(
-        (exchange.request.host, exchange.request.port, exchange.error)
+        (exchange.request.host, exchange.request.port, exchange.error, exchange.delivered.status)
         for exchange in exchanges
-        if exchange.ending == "upstream_aborted" and exchange.error and UNREACHED in exchange.error
+        if exchange.ending == "upstream_aborted"
+        and exchange.error
+        and exchange.upstream is None
+        and exchange.delivered is not None
     )
     return [
-        f"502 for {count} {'call' if count == 1 else 'calls'} to {host}:{port}: {error}; check the name, and "
-        "that this machine reaches it"
-        for (host, port, error), count in sorted(seen.items())
+        f"{status} for {count} {'call' if count == 1 else 'calls'} to {host}:{port}: {error}"
+        + (CHECK_NAME if UNREACHED in error else "")
+        for (host, port, error, status), count in sorted(seen.items())
     ]
 
 

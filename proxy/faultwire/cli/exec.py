@@ -294,6 +294,12 @@ def inconclusive(run: Run, closed: SessionSummary, command: Sequence[str]) -> Fa
     """The error of a run that ours made void."""
     from faultwire import errors
 
+    if (removed := run.folder.removed) is not None:
+        return errors.FaultError(
+            f"the run is inconclusive: {removed}",
+            code="run.folder",
+            hint="keep `.faultwire` out of what the command cleans",
+        )
     return errors.FaultError(
         f"the run is inconclusive: {'; '.join(closed.voids)}",
         code="run.void",

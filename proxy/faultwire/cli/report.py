@@ -160,7 +160,7 @@ def _what_it_was(folder: Path) -> str:
     from faultwire.runner.past_runs import runs
 
     one = next((run for run in runs(folder.parent.parent) if run.id == folder.name), None)
-    return f"a run of `{one.command}` that is {one.status}" if one else "expected one"
+    return f"a run of `{one.command}` with the status `{one.status}`" if one else "expected one"
 
 
 def _print(document: dict[str, Any]) -> None:

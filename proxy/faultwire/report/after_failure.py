@@ -171,7 +171,9 @@ def outcome(exchange: Recorded, *, faults: bool = True) -> str:
         if got is not None
         else f"gave no response ({exchange.ending.replace('_', ' ')})"
     )
-    if got is not None and got.status < 400 and exchange.ending != "complete":
+    if got is not None and exchange.upstream is None and exchange.ending == "upstream_aborted":
+        how = f"gave no response (the proxy answered {got.status}: {quoted(exchange.error or '', 160)})"
+    elif got is not None and got.status < 400 and exchange.ending != "complete":
         how = f"ended early ({exchange.ending.replace('_', ' ')})"
     elif got is not None and got.status < 400:
         names = [fault.fault for fault in exchange.faults if fault.outcome == "fired"]

@@ -9,7 +9,16 @@ from faultwire.checks._carried import ASKS_FOR_MORE
 from faultwire.checks._once import compiled
 from faultwire.checks._traffic import silence_ms
 from faultwire.checks._transcripts import models
-from faultwire.checks._truncated import admits, beside, continued, holds, later, replacements, truncated
+from faultwire.checks._truncated import (
+    admits,
+    beside,
+    continued,
+    holds,
+    later,
+    question,
+    replacements,
+    truncated,
+)
 from faultwire.report.after_failure import Evidence
 from faultwire.wire.json_bytes import NO_JSON
 
@@ -93,11 +102,19 @@ def _unrelated(
 
 
 def _is_about(cut: Truncated, transcript: Transcript) -> bool:
-    """Has a later request the words of the half, or does it ask for more?"""
+    """Has a later request the words of the half or of its question, or does it ask for more?"""
     turns = transcript.request.turns if transcript.request is not None else ()
     if turns and compiled(ASKS_FOR_MORE).search(turns[-1].text):
         return True
+    if turns and any(holds(" ".join(turns[-1].text.split()), text) for text in _questions(cut)):
+        return True
     return any(cut.text[:BEGINNING] in " ".join(turn.text.split()) for turn in turns)
+
+
+def _questions(cut: Truncated) -> list[str]:
+    """The texts that the half was to answer, without those of a word or two, which stand in many others."""
+    texts = (" ".join(text.split()) for text, _ in question(cut.transcript))
+    return [text for text in texts if len(text.split()) > 2]
 
 
 def _fed_on(history: History, cut: Truncated, cuts: list[Truncated]) -> int | None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from faultwire import clock, dice
-from faultwire.errors import UsageError
+from faultwire.errors import FaultError, UsageError
 
 STATE = Path(".faultwire")
 """Where everything that faultwire writes goes, below the working directory."""
@@ -119,6 +119,16 @@ class RunFolder:
         return self.path.name
 
     @property
+    def removed(self) -> str | None:
+        """What it means that the folder is gone; None where it is there."""
+        if self.path.is_dir():
+            return None
+        return (
+            f"its folder `{self.path}` was removed while it ran, and with it the tape and the certificates "
+            "that clients were to trust"
+        )
+
+    @property
     def tape(self) -> Path:
         """Where the run's traffic is recorded."""
         return self.path / "run.tape"
@@ -141,8 +151,13 @@ class RunFolder:
             return self._replace(name, text)
 
     def end(self, status: str, **about: Any) -> None:
-        """Say how the run ended: `finished`, `interrupted` or `void`."""
-        self.note(status=status, ended_at=clock.utc_now().isoformat(timespec="seconds"), **about)
+        """Say how the run ended: `finished`, `interrupted` or `void`. Where the folder is gone only the first
+        raises: whoever ends a run otherwise has a reason of their own."""
+        try:
+            self.note(status=status, ended_at=clock.utc_now().isoformat(timespec="seconds"), **about)
+        except FaultError:
+            if status == "finished":
+                raise
         if self._held is not None:
             os.close(self._held)
             self._held = None
@@ -155,5 +170,8 @@ class RunFolder:
         return target
 
     def _open(self, name: str, mode: int) -> Any:
-        handle = os.open(self.path / name, _WRITE | mode, 0o600)
+        try:
+            handle = os.open(self.path / name, _WRITE | mode, 0o600)
+        except FileNotFoundError:
+            raise FaultError(f"the run is inconclusive: {self.removed}", code="run.folder") from None
         return os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace")

@@ -127,4 +127,4 @@ def test_a_run_without_a_report_names_its_command(base: Path) -> None:
     kept(base, "r1", command="exec")
     said = faultwire("report", "last")
     assert said.exit_code == 2
-    assert said.stderr.startswith("report.missing: found no report in `r1`, a run of `exec` that is ")
+    assert said.stderr.startswith("report.missing: found no report in `r1`, a run of `exec` with the status ")

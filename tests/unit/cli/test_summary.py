@@ -172,10 +172,19 @@ def test_refused_servers_are_named_once_with_the_reason() -> None:
 
 def test_servers_that_were_not_reached_are_reported_once_each() -> None:
     why = "`a.example` was not reached: Name or service not known"
-    gone = [exchange(n, "other", "a.example", ending="upstream_aborted", error=why) for n in (1, 2)]
+    ours = Delivery(502, "", (), b"{}")
+    gone = [
+        exchange(n, "other", "a.example", ending="upstream_aborted", error=why, upstream=None, delivered=ours)
+        for n in (1, 2)
+    ]
+    closed = "`b.example` did not answer: the server closed the connection"
+    silent = exchange(
+        5, "other", "b.example", ending="upstream_aborted", error=closed, upstream=None, delivered=ours
+    )
     cut = exchange(3, ending="upstream_aborted", error="the server closed the connection")
-    assert unreached([*gone, cut, exchange(4)]) == [
-        f"502 for 2 calls to a.example:443: {why}; check the name, and that this machine reaches it"
+    assert unreached([*gone, cut, exchange(4), silent]) == [
+        f"502 for 2 calls to a.example:443: {why}; check the name, and that this machine reaches it",
+        f"502 for 1 call to b.example:443: {closed}",
     ]
 
 

@@ -55,6 +55,14 @@ def test_a_failure_before_a_miss_of_a_replay_may_not_be_what_it_died_of():
     assert blamed(hit, replace(miss(2), kind="other")) == 1
 
 
+def test_the_proxys_own_answer_is_not_called_the_servers():
+    gone = replace(exchange(1, delivered=DOWN), upstream=None, ending="upstream_aborted")
+    gone = replace(gone, error="it did not answer")
+    words = "gave no response (the proxy answered 503: `it did not answer`)"
+    assert after_failure.outcome(gone).endswith(words)
+    assert after_failure.outcome(exchange(1, delivered=DOWN)).endswith("answered 503")
+
+
 def test_what_no_fault_made_counts_only_where_nothing_came_after_it():
     assert blamed(used(1, status=404), talk(2)) is None
     assert blamed(used(1, status=404, faults=(line(site="response"),)), talk(2)) == 1

@@ -52,6 +52,13 @@ def test_a_request_about_the_half_is_an_attempt(question):
     assert seen(half(), talk(2, [user(question)])) == []
 
 
+def test_the_same_question_with_words_around_it_is_an_attempt():
+    first = half(messages=[user("How far is the moon away?")])
+    assert seen(first, talk(2, [user("Please try once more. How far is the moon away?")])) == []
+    assert len(seen(first, talk(2, [user("How far is the moon away?s")]))) == 1
+    assert len(seen(half(messages=[user("The moon?")]), talk(2, [user("See The moon? first")]))) == 1
+
+
 def test_another_question_before_a_bad_end():
     assert seen(half(), talk(2, [user("And the sun?")]), code=1) == []
 

@@ -1,9 +1,10 @@
 import json
+import shutil
 import stat
 
 import pytest
 
-from faultwire.errors import UsageError
+from faultwire.errors import FaultError, UsageError
 from faultwire.runner.folder import RunFolder, private_dir
 
 
@@ -56,6 +57,19 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
         RunFolder.create("demo", base=tmp_path / "file")
     assert error.value.code == "run.folder"
     assert error.value.exit_code == 2
+
+
+def test_a_folder_that_was_removed_while_it_was_used_is_told(tmp_path):
+    folder = RunFolder.create("exec", base=tmp_path / ".faultwire")
+    assert folder.removed is None
+    shutil.rmtree(tmp_path / ".faultwire")
+    for use in (lambda: folder.note(a=1), lambda: folder.event("x"), lambda: folder.write("r", "")):
+        with pytest.raises(FaultError, match="was removed while it ran, and with it the tape") as found:
+            use()
+        assert found.value.code == "run.folder"
+    folder.end("void", error="run.void")  # its own reason is on its way
+    with pytest.raises(FaultError, match="was removed"):
+        folder.end("finished")
 
 
 def test_a_folder_that_exists_keeps_its_mode(tmp_path):
