@@ -38,6 +38,12 @@ _LEAD = (
     r".*(error|exception|fail|invalid|unable|could not|argument|pars|json|unmarshal|decod))"
 )
 _STOP = r"\.\s"
+_ABOUT_ARGUMENTS = (
+    r"(?i)\A[\W_]*(error|failed|failure|exception|invalid|malformed|bad|incomplete|truncated)\b[^.\n]{0,80}"
+    r"\b(arguments?|json)\b"
+)
+_UNDERSCORE = str.maketrans("_", " ")
+"""What loops of one's own say of arguments that they cannot read, `invalid_arguments` among it."""
 LEAD = 160
 """Characters of words that announce an error."""
 
@@ -47,7 +53,9 @@ def refused(made: str, result: str) -> bool:
     tool? Only of arguments that are no JSON: of others a tool may say such things itself."""
     if is_json(made):
         return False
-    return compiled(_TEXTS).search(result) is not None or _unparsed(result[: 2 * LEAD])
+    lead = result[: 2 * LEAD]
+    says_so = compiled(_ABOUT_ARGUMENTS).search(lead.translate(_UNDERSCORE))
+    return compiled(_TEXTS).search(result) is not None or says_so is not None or _unparsed(lead)
 
 
 def _unparsed(result: str) -> bool:

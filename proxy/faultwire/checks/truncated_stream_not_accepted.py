@@ -8,13 +8,13 @@ from pydantic import Field
 
 from faultwire.checks._api import Check, judged, quoted, unknown
 from faultwire.checks._carried import carried, completed
+from faultwire.checks._transcripts import models
 from faultwire.checks._truncated import (
     NO_ANSWER,
     admits,
     continued,
     executed,
     holds,
-    later,
     refusals,
     replacements,
     truncated,
@@ -163,11 +163,11 @@ def _of_another(history: History, cut: Truncated, final: str) -> int | None:
     """The exchange whose whole answer the agent ended with, where it was asked without the half of the cut
     one: two answers may begin alike."""
     short = {one.exchange.number for one in truncated(history, limits=True)}
-    for exchange, transcript in later(history, cut):
+    for exchange, transcript in models(history):
         answer, request = transcript.answer, transcript.request
         text = " ".join(answer.text.split()) if answer is not None else ""
         if exchange.number in short or request is None or not holds(text, cut.text):
-            continue
+            continue  # the cut one is itself among the short ones
         asked = [
             request.system,
             *(turn.text for turn in request.turns),

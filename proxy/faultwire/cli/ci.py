@@ -28,7 +28,7 @@ SET_BY = {
 """The section of a configuration for which a phase is played."""
 NOT_SET = {
     "mutation": "there are no `mutations` and no `invariants` of the file's own",
-    "chaos": "there is no `chaos` section",
+    "chaos": "there is no `chaos` section that has faults",
     "contract": "there is no `contract` section",
     "replay": "there are no `replays`",
 }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from faultwire.cli import _inconclusive
 from faultwire.cli._freeze import freeze_option, freezing
 from faultwire.cli._namespaced import namespace_options, proof, wanted
 from faultwire.cli._option_sections import SectionedCommand
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from faultwire.cli._determinism import Played
-    from faultwire.errors import FaultError
     from faultwire.events import History
     from faultwire.mitm.engine.client import SessionSummary
     from faultwire.profile.model import Profile
@@ -204,7 +204,7 @@ class Play:
                 ledger = run.ledger_hash()
             except TapeError:
                 if closed.voids:  # they state why the tape cannot be read
-                    raise inconclusive(run, closed, command) from None
+                    raise _inconclusive.error(run, closed, command) from None
                 raise
             report, seen, stops = None, [], frozenset(received & child.STOPS)
             if history.exchanges:
@@ -264,9 +264,9 @@ def learn(
     """Raise where the run proves nothing: FaultError where ours failed, CaptureError without traffic."""
     from faultwire.errors import CaptureError
 
-    trust = _trust(closed, command)
+    trust = _inconclusive.trust(closed, command)
     if closed.voids:
-        raise inconclusive(run, closed, command)
+        raise _inconclusive.error(run, closed, command)
     if not history.exchanges and not allow_no_traffic:
         from faultwire.capture import child
         from faultwire.capture.runtime import NEEDS_BASE_URL, needs, recognise
@@ -290,37 +290,9 @@ def learn(
         )
 
 
-def inconclusive(run: Run, closed: SessionSummary, command: Sequence[str]) -> FaultError:
-    """The error of a run that ours made void."""
-    from faultwire import errors
-
-    if (removed := run.folder.removed) is not None:
-        return errors.FaultError(
-            f"the run is inconclusive: {removed}",
-            code="run.folder",
-            hint="keep `.faultwire` out of what the command cleans",
-        )
-    return errors.FaultError(
-        f"the run is inconclusive: {'; '.join(closed.voids)}",
-        code="run.void",
-        hint=_trust(closed, command) or f"the engine's log is `{_log(run)}`",
-    )
-
-
-def _trust(closed: SessionSummary, command: Sequence[str]) -> str | None:
-    """What the program needs to accept our certificate, if it refused it."""
-    from faultwire.capture.trust import needed
-
-    return next((needed(one, command) for one in closed.handshakes), None)
-
-
 def _has_key() -> bool:
     """Is the key of any provider set? SDKs without one end before their first request."""
     from faultwire import wire
 
     names = {name for protocol in wire.protocols().values() for group in protocol.keys for name in group}
     return any(os.environ.get(name) for name in names)
-
-
-def _log(run: Run) -> Path:
-    return run.folder.path / "engine.log"

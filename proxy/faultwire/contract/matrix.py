@@ -212,6 +212,10 @@ def _untriggered(when: str, profile: Profile, history: History) -> str | None:
     return None if sides else f"no fault of `{profile.name}` fired ({_why(history)})"
 
 
+_DECIDED = ("rolled ", "call ")
+"""How the ledger begins where the dice or a count decided, as at an exchange that the entry is for."""
+
+
 def _why(history: History) -> str:
     if not history.exchanges:
         return why_silent(history.agent)
@@ -219,5 +223,7 @@ def _why(history: History) -> str:
     if not lines:
         count = len(history.exchanges)
         return f"none of {count} exchange{'s' * (count != 1)} matched"
-    last = lines[-1]
+    # One that was not to act on this kind of call at all says least.
+    near = [one for one in lines if one.outcome != "skipped" or one.reason.startswith(_DECIDED)]
+    last = (near or lines)[-1]
     return f"`{last.id}` {last.outcome.replace('_', ' ')}: {last.reason}"

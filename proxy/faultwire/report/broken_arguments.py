@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING
 
 from faultwire.checks._api import quoted
 from faultwire.checks._declined import declined
-from faultwire.checks._refused import is_json, refused
+from faultwire.checks._once import compiled
+from faultwire.checks._refused import LEAD, is_json, refused
 from faultwire.checks._transcripts import models
 from faultwire.checks._truncated import truncated
 from faultwire.report.after_failure import Evidence
 
 if TYPE_CHECKING:
-    from faultwire.events import History, Request, ToolCall
+    from faultwire.events import History, Request, ToolCall, ToolResult
+
+
+_FAILED = r"(?i)\A[\W_]*(error|failed|failure|exception)\b"
+"""How a result begins that tells of a failure."""
 
 
 def broken_arguments(history: History) -> Evidence | None:
@@ -27,7 +32,7 @@ def broken_arguments(history: History) -> Evidence | None:
     for exchange, transcript in models(history):
         for result in transcript.request.results if transcript.request is not None else ():
             number, call = made.get(result.call_id, (0, None))
-            if call is None or refused(call.arguments, result.text) or declined(result.text):
+            if call is None or _told(call, result):
                 continue
             words = (
                 f"the agent answered the call of {quoted(call.name)} from exchange {number} with a result in "
@@ -43,6 +48,14 @@ def broken_arguments(history: History) -> Evidence | None:
             if call.id and broken and call.name not in _custom_tools(exchange.request):
                 made[call.id] = (exchange.number, call)
     return None
+
+
+def _told(call: ToolCall, result: ToolResult) -> bool:
+    """Does the result say that the call was not run, or that something failed? A model that is told that has
+    what it needs to ask again."""
+    if refused(call.arguments, result.text) or declined(result.text) or result.is_error:
+        return True
+    return compiled(_FAILED).search(result.text[:LEAD]) is not None
 
 
 def _custom_tools(request: Request) -> set[str]:

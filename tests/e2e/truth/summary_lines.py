@@ -21,7 +21,7 @@ BY_UNIT_TESTS = {
     "{} answered {}, on which no fault acted{}",
     "and {} other error{} of servers",
     "network namespace, ports {}, {}",
-    "502 for {} {} to {}:{}: {}; check the name, and that this machine reaches it",
+    "{} for {} {} to {}:{}: {}",
     "; and {} other reasons",
     "got status {}",
     "ended as `{}`",

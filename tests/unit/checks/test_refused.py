@@ -15,6 +15,10 @@ REFUSALS = [
     "An error occurred while parsing tool arguments. Please try again with valid JSON. Error: x",
     "Error invoking tool 'search' with kwargs {} with error: q: Field required",
     "Could not parse the arguments",
+    "error: the arguments are no JSON; call again",
+    "Error: invalid arguments",
+    '{"error": "invalid_arguments", "message": "arguments were truncated"}',
+    "Malformed JSON",
 ]
 PARSERS = [
     "error: unexpected end of JSON input",
@@ -69,6 +73,8 @@ def test_sdks_that_close_the_arguments_refuse_them_all_the_same(verdict, wire):
         "3 hits: unexpected end of JSON input",
         "The error of Monday was seen by Ann. It said: unexpected end of JSON input",
         "Error: no such article",
+        "Error: no such article. The arguments of Ann are in another",
+        "Errors and arguments are what we live by",
     ],
 )
 def test_a_result_of_the_tool_shows_that_it_ran(verdict, wire, text):

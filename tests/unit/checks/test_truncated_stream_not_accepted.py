@@ -32,6 +32,23 @@ def test_asking_again_is_right(verdict, wire):
     assert verdict(TruncatedStreamNotAccepted(), again, HALF).verdict == "fail"
 
 
+@pytest.mark.parametrize("whole_first", [True, False])
+def test_of_two_models_that_were_asked_at_once_the_whole_answer_is_used(verdict, wire, whole_first):
+    """Some agents hedge: the second request does not wait for the first one's end."""
+    said = "The capital of France is Paris."
+    cut, whole = (2, 1) if whole_first else (1, 2)
+    exchanges = sorted(
+        [
+            wire.talk(cut, answer=HALF, cut=True, started_ms=1000),
+            wire.talk(whole, answer=said, started_ms=1001, model="other"),
+        ],
+        key=lambda one: one.number,
+    )
+    found = verdict(TruncatedStreamNotAccepted(), exchanges, said)
+    assert found.verdict == "pass", found.explanation
+    assert verdict(TruncatedStreamNotAccepted(), exchanges, HALF).verdict == "fail"
+
+
 def test_without_a_cut_nothing_is_known(verdict, wire):
     assert verdict(TruncatedStreamNotAccepted(), [wire.talk(1)], "done").verdict == "unknown"
     assert verdict(TruncatedStreamNotAccepted(negate=True), [], "done").verdict == "unknown"

@@ -156,6 +156,15 @@ def test_the_last_entry_that_did_not_fire_states_why(profiles, history, exchange
     assert found == "no tool fault of `any` fired (`first` no effect: nothing to change)"
 
 
+def test_an_entry_that_was_for_another_kind_of_call_states_nothing(profiles, history, exchange, line):
+    chance = line("skipped", name="first", reason="rolled 0.3 or more")
+    elsewhere = line(
+        "skipped", name="second", reason="tool `search` is seen at its `http` site in this session"
+    )
+    found = lacking("always", profiles["any"], history(exchange(1, chance), exchange(2, elsewhere)))
+    assert found == "no fault of `any` fired (`first` skipped: rolled 0.3 or more)"
+
+
 # ---------------------------------------------------------------- score
 
 

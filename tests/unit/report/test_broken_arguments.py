@@ -35,6 +35,12 @@ def test_arguments_that_the_model_did_not_send():
     assert found(asked(), answered(arguments="{}")).words.endswith("no JSON; it sent `{}` in their place")
 
 
+@pytest.mark.parametrize("text", ["ERROR", "error: the arguments are no JSON; call again", "Exception: x"])
+def test_an_error_is_what_a_model_is_to_be_told(text):
+    assert found(asked(), answered(text)) is None
+    assert found(asked(), answered(f"330 m. {text}")) is not None
+
+
 @pytest.mark.parametrize(
     "exchanges",
     [

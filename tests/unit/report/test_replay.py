@@ -147,6 +147,23 @@ def test_answers_that_differ_in_header_fields_only_are_counted_as_such() -> None
     ]
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"left": 1, "classes": {"missing call": 1}},
+        {"missed": 1, "classes": {"new call": 1}},
+        {"served": 0},
+        {"rebound": 1},
+        {"fork": FORK},
+    ],
+)
+def test_a_replay_that_differs_in_more_is_not_called_exact(other: dict[str, Any]) -> None:
+    one = {"answers": 0, "heads": 1, "calls": REDACTED[1:]}
+    shown = lines(report(exact=False, redacted=one, **other))
+    assert "  1 answer differs in redacted header fields only: set-cookie" in shown
+    assert not [line for line in shown if "exact but" in line]
+
+
 def test_misses_alike_in_a_row_are_one() -> None:
     other = {**MISS, "request": "POST https://y/"}
     each = [{**MISS, "exchange": 1}, {**MISS, "exchange": 2}, other, {**MISS, "exchange": 4}]
