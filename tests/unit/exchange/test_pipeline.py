@@ -511,6 +511,18 @@ def test_calls_of_a_kept_conversation_are_known_when_their_results_come() -> Non
     assert [line.subject for line in later.ledger()] == ["search"]
 
 
+def test_frames_of_http2_can_only_be_sent_to_a_client_that_speaks_it() -> None:
+    for spoken, outcome in ((False, "inapplicable"), (True, "fired")):
+        pipeline = ExchangePipeline(context("goaway: {}"), HEAD)
+        taken = pipeline.exchange
+        if spoken:
+            pipeline.over_http2()
+        assert pipeline.exchange == replace(taken, http2=spoken)
+        list(pipeline.request(chat()).actions)
+        assert pipeline.exchange.http2 is spoken
+        assert outcomes(pipeline) == {"goaway": outcome}
+
+
 ONCE = "name: once\ndescription: d\nfaults:\n  - {fault}\n    trigger: {{max_times: 1}}\n"
 
 
