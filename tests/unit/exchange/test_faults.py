@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from faultwire import wire
 from faultwire.dice import Dice
 from faultwire.events import Cut, Exchange, Request, Response, Send
@@ -10,6 +12,7 @@ from faultwire.exchange.faults import FaultStage
 from faultwire.exchange.request_out import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.exchange.stage import ExchangeState
+from faultwire.faults._api import Mutator
 from faultwire.profile.load import inline
 
 BODY = b'{"model": "m", "stream": true, "messages": [{"role": "user", "content": "hi"}]}'
@@ -59,3 +62,27 @@ def test_a_decision_of_which_nothing_comes_plants_nothing() -> None:
     at.chain.add(ActiveFault(active.decision, None))
     assert list(stage.on_end(iter((Cut(),)))) == [Cut()]
     assert dict(at.context.state.canaries) == {}
+
+
+@dataclass
+class Naming(Mutator):
+    """Names itself in the path of the request."""
+
+    name: str
+
+    def outbound(self, request: Request) -> Request:
+        return replace(request, path=f"{request.path}/{self.name}")
+
+
+def test_each_fault_that_still_acts_gives_the_request_that_is_forwarded() -> None:
+    context = SessionContext("s", inline("latency: {ms: 1}"), Dice(1, "s"), SessionState())
+    at = ExchangeState(context, Exchange("s", 1, CHAT, "llm", key="k"), None)
+    stage = FaultStage(at)
+    stage.on_request()
+    (active,) = at.chain.all
+    none, dropped = (ActiveFault(active.decision, mutator) for mutator in (None, Naming("dropped")))
+    dropped.dropped = ("preempted", "for a test")
+    for made in (none, dropped, *(ActiveFault(active.decision, Naming(name)) for name in ("one", "two"))):
+        at.chain.add(made)
+    stage.settle_request()
+    assert at.request == replace(CHAT, path=f"{CHAT.path}/one/two")

@@ -500,6 +500,7 @@ def test_calls_of_a_kept_conversation_are_known_when_their_results_come() -> Non
     list(pipeline.request(b'{"model": "m", "input": "hi"}').actions)
     whole = Response(200, "OK", (("content-type", "application/json"),))
     pipeline.head(whole)
+    assert pipeline.needs_response_body, "the calls in it are read as a whole"
     call = {"type": "function_call", "id": "fc", "call_id": "call_1", "name": "search", "arguments": "{}"}
     body = json.dumps({"object": "response", "status": "completed", "output": [call]}).encode()
     assert list(pipeline.feed(body)) == [Send(body)]
