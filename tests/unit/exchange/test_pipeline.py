@@ -79,6 +79,7 @@ def test_a_body_that_nobody_asked_for_or_that_was_not_held_decides_nothing() -> 
     body = chat()
     assert calm.request(body).request == replace(HEAD, body=body)
     assert calm.exchange.key == ""
+    assert calm.exchange.request == replace(HEAD, body=body)
     unheld = ExchangePipeline(context("status: {code: 503}"), HEAD)
     assert unheld.request(None).answer is None
     assert unheld.ledger() == ()

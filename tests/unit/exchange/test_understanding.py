@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -68,3 +69,21 @@ def test_a_request_that_is_none_to_a_model_has_no_instructions() -> None:
 
 def test_who_is_known_by_header_fields_alone_is_not_looked_for_anew() -> None:
     assert caller(asked("You write letters"), known="router") == "router"
+
+
+def test_what_an_earlier_request_of_the_session_held_is_not_read_again() -> None:
+    said = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]
+    more = [*said, {"role": "user", "content": "and now?"}]
+    one, other = (SessionContext("s", AGENTS, Dice(1, "s"), SessionState()) for _ in range(2))
+    turns = []
+    for number, (context, messages) in enumerate(((one, said), (one, more), (other, more)), 1):
+        request = replace(asked(None), body=json.dumps({"model": "m", "messages": messages}).encode())
+        at = ExchangeState(context, Exchange("s", number, request), None)
+        Understanding(at).on_request()
+        assert at.exchange.view is not None
+        turns.append(at.exchange.view.turns)
+    first, then, elsewhere = turns
+    assert then == elsewhere
+    assert [turn.text for turn in then] == ["hi", "hello", "and now?"]
+    assert [turn is known for turn, known in zip(then, first, strict=False)] == [True, True]
+    assert [turn is known for turn, known in zip(elsewhere, first, strict=False)] == [False, False]
