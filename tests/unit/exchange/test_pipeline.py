@@ -436,6 +436,15 @@ def test_the_event_that_closes_a_stream_is_known_in_every_session() -> None:
         assert not pipeline.closes(STREAM[0])
 
 
+def test_what_a_profile_names_a_tool_has_no_closing_event_of_a_model() -> None:
+    named = "name: p\ntools: {ask: {url: 'https://api.openai.com/*'}}\nfaults: []\n"
+    for session, closed in ((context(), True), (context(profile=named), False)):
+        pipeline = ExchangePipeline(session, HEAD)
+        list(pipeline.request(chat(stream=True)).actions)
+        pipeline.head(SSE)
+        assert pipeline.closes(STREAM[-1]) is closed
+
+
 def test_a_protocol_s_own_framing_is_known_at_the_closing_event() -> None:
     path = "/v1beta/models/m:streamGenerateContent"
     head = Request("POST", "https", "generativelanguage.googleapis.com", 443, path, HEADERS)
