@@ -21,21 +21,24 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import redirect_stdout
 from difflib import ndiff
 from functools import lru_cache
 from itertools import accumulate
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import libcst as cst
+import pytest
+from _pytest.config import _prepareconfig
 from mutmut import __main__ as mutmut
 from mutmut.mutation.data import SourceFileMutationData
 from mutmut.mutation.diff_apply import read_mutant_function, read_mutants_module, read_original_function
 from mutmut.mutation.mutators import mutation_operators
 from mutmut.runners.harness import BadTestExecutionCommandsException, PytestRunner
 from mutmut.stats import status_by_exit_code
-from mutmut.utils.file_utils import walk_mutatable_files
+from mutmut.utils.file_utils import change_cwd, walk_mutatable_files
 from mutmut.workers import isolation
 
 STATUS = {
@@ -143,7 +146,59 @@ def quick_first(runner: PytestRunner, tests: Iterable[str], seconds: float | Non
     if seconds is not None:
         ends = accumulate(took[test] for test in ordered)
         ordered = [test for test, end in zip(ordered, ends, strict=True) if end <= seconds] or ordered[:1]
-    return int(run_tests(runner, mutant_name=name, tests=ordered))
+    if name is None:  # no mutant
+        return int(run_tests(runner, mutant_name=name, tests=ordered))
+    COLLECTED.run(ordered)
+
+
+class Collected:
+    """The tests of the room, collected once, in the process that the workers are forked from: a worker that
+    had pytest start and collect anew would spend more time on that than on most mutants' tests."""
+
+    session: pytest.Session | None = None
+
+    def __init__(self) -> None:
+        self.items: dict[str, list[pytest.Item]] = {}
+        """By the name that `selection` gives."""
+
+    def collect(self, runner: PytestRunner) -> None:
+        """Called before the first mutant. pytest has no public way to collect and not to end then."""
+        options = ["--rootdir=.", "--tb=native", "-x", "-q", "--capture=sys"]  # workers would share a file
+        tests = runner._pytest_add_cli_args_test_selection
+        nowhere = open(os.devnull, "w")  # noqa: SIM115 - the workers write to it
+        with change_cwd("mutants"), redirect_stdout(nowhere):
+            config = _prepareconfig([*options, *tests, *runner._pytest_add_cli_args], [LimitTime()])
+            self.session = pytest.Session.from_config(config)
+            config._do_configure()
+            config.hook.pytest_sessionstart(session=self.session)
+            config.hook.pytest_collection(session=self.session)
+        for item in self.session.items:
+            for name in {item.nodeid, item.nodeid.partition("[")[0]}:
+                self.items.setdefault(name, []).append(item)
+
+    def run(self, tests: list[str]) -> NoReturn:
+        """Run these tests up to the first that fails, and end the worker: with 1 where one did, else with 0.
+        Whatever they raise, it must not go on as the process that it was forked from."""
+        code = RAISED
+        streams = sys.stdout, sys.stderr  # noqa: F841 - mutmut opened them; let go, pytest reports them unclosed
+        try:
+            code = self.outcome(tests)
+        finally:
+            os._exit(code)
+
+    def outcome(self, tests: list[str]) -> int:
+        if self.session is None or not all(test in self.items for test in tests):
+            return NOT_RUN
+        items = [item for test in tests for item in self.items[test]]
+        with change_cwd("mutants"):
+            for item, following in zip(items, [*items[1:], None], strict=True):
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                if self.session.testsfailed:
+                    return 1
+        return 0
+
+
+COLLECTED = Collected()
 
 
 def selection(test: str) -> str:
@@ -251,6 +306,31 @@ collect_stats = mutmut.run_stats_collection
 estimated_time = mutmut.estimated_worst_case_time
 
 
+start_workers = isolation.ForkRunner.startup
+
+
+def collected_first(runner: isolation.ForkRunner) -> None:
+    """mutmut's start of the workers, behind the collection of the tests."""
+    assert isinstance(runner.test_runner, PytestRunner)
+    COLLECTED.collect(runner.test_runner)
+    control()
+    start_workers(runner)
+
+
+def control() -> None:
+    """A worker without a mutant passes its tests, or all that the others failed would mean nothing. Of tests
+    there are the quickest: they have passed in mutmut's own run, and what may differ is how they are run."""
+    took = mutmut.state().duration_by_test
+    tests = sorted({selection(test) for test in took}, key=lambda test: took.get(test, 0.0))
+    child = os.fork()
+    if not child:
+        sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - as mutmut does in a worker
+        COLLECTED.run(tests[:100])
+    _, status = os.waitpid(child, 0)
+    if (code := os.waitstatus_to_exitcode(status)) != 0:
+        sys.exit(f"found the exit code {code} of a worker without a mutant, expected 0")
+
+
 def main(result: str, children: str, part_text: str) -> None:
     part = Part(**json.loads(part_text))
     PytestRunner.execute_pytest = run_pytest
@@ -262,6 +342,7 @@ def main(result: str, children: str, part_text: str) -> None:
     mutmut.tests_for_mutant_names = part.tests
     mutmut.estimated_worst_case_time = part.takes
     mutmut.print_stats = part.stop_in_time
+    isolation.ForkRunner.startup = collected_first  # type: ignore[assignment]
     mutation_operators.append((cst.BooleanOperation, one_operand))  # type: ignore[attr-defined]
     mutation_operators.append((cst.If, constant_condition))  # type: ignore[attr-defined]
     # mutmut's timer signals the number of a worker that may have ended long ago, and by then another process

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from faultwire.events import Action, FaultFired, Headers, Request, Response, Side
-    from faultwire.wire.protocol import Protocol
 
 
 __all__ = ["ExchangePipeline", "OutboundRequest", "SessionContext"]
@@ -230,12 +229,9 @@ class ExchangePipeline:
     def closes(self, delivered: bytes) -> bool:
         """Do these last bytes hold the closing event? Clients that then hang up have the whole answer."""
         at = self.state
-        protocol = self._protocol_of(at.exchange.request) if self._calm else at.protocol
+        # A calm session declares no tools and no agents, and reads no cards.
+        protocol = wire.classify(at.exchange.request).protocol if self._calm else at.protocol
         return closes(protocol, at.exchange.request, at.exchange.response or at.response, delivered)
-
-    def _protocol_of(self, request: Request) -> Protocol | None:
-        own, peers = self._profile, self.state.context.state.peers
-        return wire.classify(request, own.tools, own.agents, peers).protocol
 
     # ------------------------------------------------------------ ledger
 

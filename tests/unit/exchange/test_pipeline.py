@@ -79,6 +79,7 @@ def test_a_body_that_nobody_asked_for_or_that_was_not_held_decides_nothing() -> 
     body = chat()
     assert calm.request(body).request == replace(HEAD, body=body)
     assert calm.exchange.key == ""
+    assert calm.exchange.request == replace(HEAD, body=body)
     unheld = ExchangePipeline(context("status: {code: 503}"), HEAD)
     assert unheld.request(None).answer is None
     assert unheld.ledger() == ()
@@ -435,6 +436,15 @@ def test_the_event_that_closes_a_stream_is_known_in_every_session() -> None:
         assert not pipeline.closes(STREAM[0])
 
 
+def test_what_a_profile_names_a_tool_has_no_closing_event_of_a_model() -> None:
+    named = "name: p\ntools: {ask: {url: 'https://api.openai.com/*'}}\nfaults: []\n"
+    for session, closed in ((context(), True), (context(profile=named), False)):
+        pipeline = ExchangePipeline(session, HEAD)
+        list(pipeline.request(chat(stream=True)).actions)
+        pipeline.head(SSE)
+        assert pipeline.closes(STREAM[-1]) is closed
+
+
 def test_a_protocol_s_own_framing_is_known_at_the_closing_event() -> None:
     path = "/v1beta/models/m:streamGenerateContent"
     head = Request("POST", "https", "generativelanguage.googleapis.com", 443, path, HEADERS)
@@ -500,6 +510,7 @@ def test_calls_of_a_kept_conversation_are_known_when_their_results_come() -> Non
     list(pipeline.request(b'{"model": "m", "input": "hi"}').actions)
     whole = Response(200, "OK", (("content-type", "application/json"),))
     pipeline.head(whole)
+    assert pipeline.needs_response_body, "the calls in it are read as a whole"
     call = {"type": "function_call", "id": "fc", "call_id": "call_1", "name": "search", "arguments": "{}"}
     body = json.dumps({"object": "response", "status": "completed", "output": [call]}).encode()
     assert list(pipeline.feed(body)) == [Send(body)]
@@ -509,6 +520,18 @@ def test_calls_of_a_kept_conversation_are_known_when_their_results_come() -> Non
     again = {"model": "m", "previous_response_id": "resp_1", "input": [result]}
     later.request(json.dumps(again).encode())
     assert [line.subject for line in later.ledger()] == ["search"]
+
+
+def test_frames_of_http2_can_only_be_sent_to_a_client_that_speaks_it() -> None:
+    for spoken, outcome in ((False, "inapplicable"), (True, "fired")):
+        pipeline = ExchangePipeline(context("goaway: {}"), HEAD)
+        taken = pipeline.exchange
+        if spoken:
+            pipeline.over_http2()
+        assert pipeline.exchange == replace(taken, http2=spoken)
+        list(pipeline.request(chat()).actions)
+        assert pipeline.exchange.http2 is spoken
+        assert outcomes(pipeline) == {"goaway": outcome}
 
 
 ONCE = "name: once\ndescription: d\nfaults:\n  - {fault}\n    trigger: {{max_times: 1}}\n"

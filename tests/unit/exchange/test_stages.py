@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from faultwire import wire
 from faultwire.dice import Dice
 from faultwire.events import (
+    Action,
     Cut,
     Exchange,
     FaultFired,
@@ -21,6 +23,7 @@ from faultwire.events import (
     Send,
     ToolCall,
     Turn,
+    Wait,
     header,
 )
 from faultwire.exchange.canaries import CanaryDetector, plant_canaries, returned_canaries
@@ -320,6 +323,39 @@ def test_the_end_goes_up_the_stages_and_places_are_given_back_before_the_ledger_
     assert [line.outcome for line in made.over()] == ["no_effect"]
     assert ended == ["inner, 1 taken", "outer", "ledger"]
     assert made.state.context.state.counts("cut_stream") == (1, 0)
+
+
+def test_every_action_is_observed_before_it_is_carried_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the call, before the head, of the stream, and of what was held back until its end."""
+    seen: list[object] = []
+
+    class Witness(Stage):
+        def observe(self, action: Action) -> None:
+            seen.append(action)
+
+    def carried_out(actions: Iterable[Action]) -> list[Action]:
+        done: list[Action] = []
+        for action in actions:
+            done.append(action)
+            assert seen == done
+        seen.clear()
+        return done
+
+    from faultwire.exchange import pipeline as module
+
+    monkeypatch.setattr(module, "stage_types", lambda candidates: (Witness, *stage_types(candidates)))
+    faults = ("latency: {ms: 1000}", "{latency: {ms: 2000}, on: {status: 200}}", "reorder_events: {at: 1}")
+    made = ExchangePipeline(state(*faults).context, STREAMED)
+    assert carried_out(made.request(STREAMED.body).actions) == [Wait(1.0)]
+    assert carried_out(made.pending(CALM)) == [Wait(2.0)]
+    made.head(CALM)
+    event = b'data: {"choices": []}\n\n'
+    assert carried_out(made.feed(event)) == []
+    assert carried_out(made.finish()) == [Send(event)]
+
+
+def test_a_stage_that_says_nothing_of_it_is_wanted_on_every_exchange() -> None:
+    assert Stage.wanted(state())
 
 
 def test_an_answer_that_a_fault_replaced_makes_the_same_request_again_a_retry() -> None:

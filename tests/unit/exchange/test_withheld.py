@@ -84,6 +84,17 @@ def test_what_answers_or_ends_it_acts_as_where_it_is_sent() -> None:
         assert (held.actions, held.answer) == (sent.actions, sent.answer)
 
 
+def test_after_an_end_that_needs_no_server_the_lines_are_those_of_a_request_that_is_sent() -> None:
+    faults = ("slow_close: {ms: 1}", "reset: {at: before_headers}")
+    profile = "name: p\ndescription: d\nfaults:\n" + "".join(f"  - {fault}\n" for fault in faults)
+    held, sent = (Seen(context(profile), withheld=withheld) for withheld in (True, False))
+    assert held.lines == sent.lines
+    assert [(one.fault, one.outcome) for one in held.lines] == [
+        ("slow_close", "no_effect"),
+        ("reset", "fired"),
+    ]
+
+
 def test_a_wait_is_waited_and_said() -> None:
     seen = Seen(context("name: p\ndescription: d\nfaults:\n  - latency: {ms: 20}\n"), withheld=True)
     assert (seen.actions, seen.answer, seen.outcomes) == ([Wait(0.02)], None, {"fired"})
