@@ -2,9 +2,10 @@
 
 conversation_agent.py FRAMEWORK TURN ...
 
-FRAMEWORK is `langgraph`, `langgraph-anthropic`, `openai-agents`, `openai-agents-kept` (the provider keeps the
-conversation) or `google-genai`. It has one tool, `look`. A call that fails ends the conversation, and what it
-raised takes the place of the answer. Nothing here knows faultwire.
+FRAMEWORK is `langgraph`, `langgraph-trimming` (sends the last messages alone), `langgraph-anthropic`,
+`openai-agents`, `openai-agents-kept` (the provider keeps the conversation) or `google-genai`. It has one
+tool, `look`. A call that fails ends the conversation, and what it raised takes the place of the answer.
+Nothing here knows faultwire.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ def look(what: str) -> str:
     return f"{what} is green"
 
 
-def langgraph(model: object) -> Ask:
+def langgraph(model: object, **more: object) -> Ask:
     from langchain_core.tools import tool
     from langgraph.checkpoint.memory import MemorySaver
     from langgraph.prebuilt import create_react_agent
 
-    agent = create_react_agent(model, [tool(look)], prompt=INSTRUCTIONS, checkpointer=MemorySaver())
+    agent = create_react_agent(model, [tool(look)], prompt=INSTRUCTIONS, checkpointer=MemorySaver(), **more)
     thread = {"configurable": {"thread_id": "one"}}
 
     def ask(text: str) -> str:
@@ -49,6 +50,20 @@ def langgraph_openai() -> Ask:
     from langchain_openai import ChatOpenAI
 
     return langgraph(ChatOpenAI(model="gpt-4o-mini", max_retries=0))
+
+
+def langgraph_trimming() -> Ask:
+    """Sends its model the last messages alone, as LangGraph's guide to memory has it."""
+    from langchain_core.messages import trim_messages
+    from langchain_openai import ChatOpenAI
+
+    def trim(state: dict) -> dict:
+        kept = trim_messages(
+            state["messages"], strategy="last", token_counter=len, max_tokens=3, start_on="human"
+        )
+        return {"llm_input_messages": kept}
+
+    return langgraph(ChatOpenAI(model="gpt-4o-mini", max_retries=0), pre_model_hook=trim)
 
 
 def langgraph_anthropic() -> Ask:
@@ -89,16 +104,20 @@ def google_genai() -> Ask:
 
     settings = types.GenerateContentConfig(system_instruction=INSTRUCTIONS, tools=[look])
     client = genai.Client(api_key="key-of-nobody")
-    chat = client.chats.create(model="gemini-2.5-flash", config=settings)
+    held = (
+        client,
+        client.chats.create(model="gemini-2.5-flash", config=settings),
+    )  # it closes when it is let go
 
     def ask(text: str) -> str:
-        return chat.send_message(text).text
+        return held[1].send_message(text).text
 
     return ask
 
 
 FRAMEWORKS = {
     "langgraph": langgraph_openai,
+    "langgraph-trimming": langgraph_trimming,
     "langgraph-anthropic": langgraph_anthropic,
     "openai-agents": openai_agents,
     "openai-agents-kept": openai_agents_kept,
