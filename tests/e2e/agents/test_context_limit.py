@@ -29,7 +29,7 @@ def talk(work: Path, framework: str, *options: str, lock: str = "langchain-1") -
     return done
 
 
-def test_an_agent_that_keeps_everything_meets_the_limit(tmp_path: Path) -> None:
+def test_an_agent_that_keeps_everything_reaches_the_limit(tmp_path: Path) -> None:
     full = talk(tmp_path, "langgraph")
     noted, looked, raised = full.met["answers"]
     assert (noted, looked) == ("Noted.", "It says: leaf is green.")

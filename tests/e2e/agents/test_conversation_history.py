@@ -116,3 +116,18 @@ def test_of_a_conversation_that_the_provider_keeps_nothing_is_changed(tmp_path: 
     assert (line.outcome, line.reason) == (
         "inapplicable", "the provider keeps the conversation: its history is not in the request",
     )  # fmt: skip
+
+
+def test_a_conversation_that_the_provider_has_let_go_ends(tmp_path: Path) -> None:
+    fault = {"conversation_expired": None}
+    gone = attacked(tmp_path, "openai-agents-kept", fault)
+    assert gone.met["answers"] == [
+        *CALM[:1],
+        "It says: leaf is green.",
+        "It says: leaf is green.",
+        "BadRequestError",
+    ]
+    (line,) = gone.fired
+    assert line.effect == "`previous_response_id` expired"
+    assert b"previous_response_not_found" in gone.exchanges[-1].delivered.body
+    assert_repeatable(tmp_path, gone, "openai-agents-kept", fault)

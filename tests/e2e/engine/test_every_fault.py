@@ -116,7 +116,18 @@ NEEDS_NEW_WORDS = {"injection_via_context", "conflicting_context"}
 
 LONGER = {"history_truncated", "history_reordered"}
 """They leave older turns out, or move them."""
-ELSEWHERE = ("mcp_", "agent_", "message_", "websocket_", "tls_", "dns_", "goaway", "rst_", "stall_window")
+ELSEWHERE = (
+    "conversation_",
+    "mcp_",
+    "agent_",
+    "message_",
+    "websocket_",
+    "tls_",
+    "dns_",
+    "goaway",
+    "rst_",
+    "stall_window",
+)
 """Families that need another kind of peer than a plain HTTP server or client."""
 
 

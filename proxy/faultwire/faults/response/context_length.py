@@ -42,8 +42,6 @@ class ContextLength(Fault):
           - context_length:
             on: {kind: llm}
             trigger: {after_calls: 6, max_times: 1}
-          - context_length: {over_tokens: 8000}
-            on: {kind: llm}
     """
 
     name: ClassVar[str] = "context_length"
