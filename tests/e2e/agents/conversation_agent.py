@@ -85,9 +85,9 @@ def openai_agents() -> Ask:
 
 
 def openai_agents_kept() -> Ask:
-    from agents import Agent, Runner
+    from agents import Agent, Runner, function_tool
 
-    agent = Agent(name="clerk", instructions=INSTRUCTIONS, model="gpt-4o-mini")
+    agent = Agent(name="clerk", instructions=INSTRUCTIONS, model="gpt-4o-mini", tools=[function_tool(look)])
     before: list[str | None] = [None]
 
     def ask(text: str) -> str:
