@@ -50,10 +50,11 @@ def test_what_was_left_out_stays_out_while_the_conversation_lasts(api, session):
 def test_no_other_conversation_is_changed(api, session):
     one = session("history_truncated", trigger={"max_times": 1})
     one.send(*api.request(api.history(1)))
-    other = [*api.before, *api.turn(1), api.turn(7)[0]]
-    sent, lines = one.send(*api.request(other))
-    assert sent[api.array] == other
-    assert lines[0].outcome == "skipped"
+    newest, beginning = api.turn(7)[0], [*api.turn(5), api.turn(2)[0]]
+    for other in ([*api.before, *api.turn(1), newest], [*api.before, *beginning]):
+        sent, lines = one.send(*api.request(other))
+        assert sent[api.array] == other
+        assert lines[0].outcome == "skipped"
 
 
 def test_a_later_request_that_the_entry_does_not_match_is_left_alone(chat, sessions):
