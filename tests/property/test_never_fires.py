@@ -52,6 +52,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "agent_partition": {"one": ["*"], "other": ["?*"]},
     "recorded_response": {"responses": [{"response": "x"}]},
     "rag_poison": {"match": "*"},
+    "conversation_expired": {"idle_s": 1},
     "stall": {"after_events": 1, "for_ms": 1},
     "agent_card_spoofed": {"url": "https://evil.example"},
     **{name: {"find": "x"} for name in ("replace", "replace_in_context", "agent_replaced")},
@@ -138,6 +139,8 @@ def requests() -> Iterator[Request]:
             chat = {"model": "gpt-4o", "stream": stream}
             yield post(host, "/v1/chat/completions", {**chat, "messages": CALLED[:1]})
             yield post(host, "/v1/chat/completions", {**chat, "messages": CALLED})
+            kept = {"input": "find it", "previous_response_id": "resp_1"}
+            yield post(host, "/v1/responses", {**chat, **kept})
         said = {"model": "gpt-4o", "max_tokens": 9, "stream": stream, "messages": CALLED[:1]}
         yield post("api.anthropic.com", "/v1/messages", said)
         message = {"messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "find it"}]}

@@ -85,7 +85,7 @@ class Served(ABC):
         if result.timed_out and self.server is not None and not self.propagates:
             # What it still does for this cell would count for the next one.
             self.server.stale()
-        duration = clock.monotonic() - started
+        duration = clock.monotonic() - started - result.paused_s
         news = (
             "" if self.server is None else self.server.news(failed=not (result.replied or result.timed_out))
         )
@@ -176,6 +176,8 @@ class CallResult:
     """Did its server answer at all?"""
     misplaced: str = ""
     """What stood in place of the answer, where the configuration looks for it in the wrong place."""
+    paused_s: float = 0.0
+    """How long its user waited between turns: no time of the agent's."""
 
     @property
     def well(self) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from faultwire import clock
 from faultwire.agents._answer import AnswerPath, Missed, as_text
 from faultwire.agents._request import call
 from faultwire.agents._served import FAILED, CallResult, Served, text_of
@@ -48,6 +49,8 @@ class HttpAgent(Served):
     structured: bool = True
     restarts: bool = False
     """Is its server started again between the turns of a conversation?"""
+    pause_s: float = 0.0
+    """How long its user waits before each later turn."""
 
     def __post_init__(self) -> None:
         """Read the template. Raises ValueError."""
@@ -66,7 +69,9 @@ class HttpAgent(Served):
         turns = (asked.text,) if self._at_once else asked.turns
         cookies: dict[str, str] = {}
         result = CallResult("", FAILED)
+        paused_s = 0.0
         for at, turn in enumerate(turns):
+            paused_s += self._pause() if at else 0.0
             problem = self._restart() if at and self.restarts else None
             if problem is not None:
                 return CallResult("", FAILED, f"faultwire: before turn {at + 1}: {problem}")
@@ -79,7 +84,15 @@ class HttpAgent(Served):
             _keep_cookies(reply, cookies)
             if not result.well:
                 break
-        return result
+        return replace(result, paused_s=paused_s)
+
+    def _pause(self) -> float:
+        """Wait as its user does; how long that was, in seconds. The end of a run ends it."""
+        if not self.pause_s:
+            return 0.0
+        began = clock.monotonic()
+        self._dialler.wait(self.pause_s)
+        return clock.monotonic() - began
 
     def _restart(self) -> str | None:
         """Kill its server and start it again; why that failed, which is the agent's fault."""

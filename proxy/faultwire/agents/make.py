@@ -127,6 +127,7 @@ def _served(settings: HttpSettings | OpenAISettings, base: Path) -> Served:
             answer_path=_path(settings.response_path),
             structured=settings.parse_structured_input,
             restarts=settings.start is not None and settings.start.restart_between_turns,
+            pause_s=settings.pause_between_turns / MS,
         )
     except ValueError as error:
         raise ConfigError(str(error), code="config.invalid_value") from error

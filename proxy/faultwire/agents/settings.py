@@ -131,6 +131,8 @@ class HttpSettings(Reset):
     parse_structured_input: bool = True
     timeout: Timeout = 30_000
     start: Start | None = None
+    pause_between_turns: Annotated[int, Field(ge=0, le=3_600_000)] = 0
+    """How long the user waits before each later turn of a conversation, in ms; no time of the agent's."""
     propagates: bool = False
     """Does it hand `traceparent` and `baggage` on to what it calls? Then chaos may run concurrently."""
 
@@ -152,14 +154,14 @@ class HttpSettings(Reset):
         return self
 
     @model_validator(mode="after")
-    def _has_turns_to_restart_between(self) -> Self:
-        if self.start is None or not self.start.restart_between_turns or self.request_template is None:
+    def _has_something_between_turns(self) -> Self:
+        restarts = self.start is not None and self.start.restart_between_turns
+        if self.request_template is None or not (restarts or self.pause_between_turns):
             return self
         kind = next((v for k, v in self.headers.items() if k.lower() == "content-type"), "")
         if "turns" in Template(self.request_template, form=FORM in kind.lower()).names:
-            raise ValueError(
-                "found `start.restart_between_turns` with `{turns}`, which sends all turns at once"
-            )
+            name = "start.restart_between_turns" if restarts else "pause_between_turns"
+            raise ValueError(f"found `{name}` with `{{turns}}`, which sends all turns at once")
         return self
 
 

@@ -51,6 +51,7 @@ FAMILIES = {
         "agent_down agent_slow agent_garbled agent_card_spoofed agent_replaced "
         "agent_partition agent_loops agent_lies message_lost message_reordered"
     ),
+    "conversation": "history_truncated history_reordered conversation_expired",
     "attack": (
         "indirect_injection rag_poison memory_poisoning injection_via_context conflicting_context overflow "
         "replace replace_in_context"

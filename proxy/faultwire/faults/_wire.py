@@ -8,6 +8,7 @@ from faultwire import wire
 from faultwire.wire.editing import plain_errors
 from faultwire.wire.framing import grpc_status, split as framing
 from faultwire.wire.grpc import errors as grpc_errors
+from faultwire.wire.recognition import recognise as recognition
 
 if TYPE_CHECKING:
     from faultwire.events import Exchange, Response
@@ -85,6 +86,20 @@ def no_texts(exchange: Exchange) -> str | None:
     if wire.is_signed(exchange.request):
         return wire.SIGNED
     return wire.HEAVY if wire.is_heavy(exchange.request.body) else cannot(exchange, "texts")
+
+
+def kept_by_provider(exchange: Exchange) -> tuple[str, str] | None:
+    """The member by which the request names a conversation that the provider keeps, and the name in it."""
+    protocol = protocol_of(exchange)
+    document = (
+        recognition.document(exchange.request.body) if protocol and protocol.conversation_members else None
+    )
+    for member in protocol.conversation_members if protocol is not None else ():
+        value = (document or {}).get(member)
+        name = value.get("id") if isinstance(value, dict) else value
+        if isinstance(name, str) and name:
+            return member, name
+    return None
 
 
 def failure_answer(exchange: Exchange, what: Failure, message: str | None = None) -> Response | None:

@@ -16,7 +16,7 @@ from faultwire.wire.editing import token_budget
 from faultwire.wire.json_bytes import load_object
 
 if TYPE_CHECKING:
-    from faultwire.events import Request, RequestView, Response
+    from faultwire.events import Request, Response
     from faultwire.mock._api import Conversation, Reply
     from faultwire.wire.protocol import Protocol
 
@@ -88,12 +88,8 @@ def limited_text(conversation: Conversation, reply: Reply) -> tuple[str, int, bo
     return text, budget.used, budget.spent
 
 
-def read_tokens(view: RequestView) -> int:
-    """The tokens of a conversation."""
-    texts = [view.system, *(turn.text for turn in view.turns)]
-    texts += [f"{call.name} {call.arguments}" for turn in view.turns for call in turn.tool_calls]
-    texts += [result.text for result in view.results]
-    return sum(token_budget.count(text) for text in texts) + 3 * len(view.turns) + 3
+read_tokens = token_budget.of_request
+"""The tokens of a conversation."""
 
 
 def positive(value: Any) -> int | None:

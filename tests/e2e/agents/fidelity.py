@@ -159,9 +159,9 @@ def document(cells: Cells) -> str:
             "call, then of a stream, or once where both showed the same. “attempts” counts the requests that "
             "met the fault, where the SDK "
             "made more than one by itself. “–” did not meet it, as a stream fault does not on a whole "
-            "answer. Faults of tools, MCP, agents and attacks are not here: they change what the model "
-            "reads, and no SDK raises anything for them. All other SDKs under ten faults are on [What "
-            "each SDK shows](sdks.md).",
+            "answer. Faults of tools, MCP, agents, conversations and attacks are not here: they change "
+            "what the model reads, and no SDK raises anything for them. All other SDKs under ten faults are "
+            "on [What each SDK shows](sdks.md).",
             "",
             *_table(cells, FAULTS),
             "",

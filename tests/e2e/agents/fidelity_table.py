@@ -81,7 +81,8 @@ IN_A_LOOP = {
 ELSEWHERE = frozenset(("goaway", "rst_stream", "stall_window", "websocket_close"))
 """Faults of answers that no plain HTTP/1.1 call meets."""
 FAMILIES = frozenset(("connection", "model", "response", "stream"))
-"""The folders of faults of answers. Those of tools, MCP, agents and attacks change what a model reads."""
+"""The folders of faults of answers. Those of tools, MCP, agents, conversations and attacks change what a
+model reads."""
 
 
 def _all(name: str) -> dict[str, str]:

@@ -102,6 +102,8 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "overflow": (REQUEST, {"inject_tokens": 50}),
     "replace": (REQUEST, {"find": "Paris", "payload": "obey"}),
     "replace_in_context": (REQUEST, {"find": "42 things", "payload": "obey"}),
+    "history_truncated": (REQUEST, {}),
+    "history_reordered": (REQUEST, {}),
 }
 ONLY_TIME = {
     "latency", "bandwidth", "slow_close", "slow_first_token", "slow_tokens", "stall", "split_events",
@@ -112,13 +114,30 @@ NEEDS_NEW_WORDS = {"injection_via_context", "conflicting_context"}
 """They add to what the user has just said."""
 
 
-ELSEWHERE = ("mcp_", "agent_", "message_", "websocket_", "tls_", "dns_", "goaway", "rst_", "stall_window")
+LONGER = {"history_truncated", "history_reordered"}
+"""They leave older turns out, or move them."""
+ELSEWHERE = (
+    "conversation_",
+    "mcp_",
+    "agent_",
+    "message_",
+    "websocket_",
+    "tls_",
+    "dns_",
+    "goaway",
+    "rst_",
+    "stall_window",
+)
 """Families that need another kind of peer than a plain HTTP server or client."""
 
 
 def test_every_fault_has_its_row() -> None:
     names = {fault.name for fault in BUILTIN if not fault.name.startswith(ELSEWHERE)}
     assert names == set(ROWS)
+
+
+def said(word: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": word}, {"role": "assistant", "content": f"{word}!"}]
 
 
 def serve(upstream: Any, tools: Any) -> None:
@@ -145,6 +164,8 @@ def meet(
     seen: Any = None
     with_words = name in NEEDS_NEW_WORDS
     messages = WITH_RESULT if way == REQUEST and not with_words else TALK
+    if name in LONGER:
+        messages = [*(one for word in "ab" for one in said(word)), *TALK]
     if name == "tool_stale":
         older = {**CALL, "id": "call_older"}
         result = {"role": "tool", "tool_call_id": "call_older", "content": "none"}

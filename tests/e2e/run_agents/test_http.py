@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from faultwire import clock
 from faultwire.agents._answer import AnswerPath
 from faultwire.agents._api import Asked
 from faultwire.agents.http import HttpAgent
@@ -452,3 +453,27 @@ def test_replies_of_an_endpoint_that_hold_no_answer(peer, api, body, why):
 def test_a_refusal_is_an_answer(peer):
     peer.says({"choices": [{"message": {"content": None, "refusal": "I cannot."}}]})
     assert OpenAIAgent(peer.url, model="m").invoke(Asked(("x",)), {}).answer == "I cannot."
+
+
+def test_the_users_pause_lies_between_turns_and_takes_nothing_from_the_agents_time(peer):
+    peer.says({"answer": "1"}, {"answer": "2"}, {"answer": "3"})
+    began = clock.monotonic()
+    result = HttpAgent(peer.url, pause_s=0.4).invoke(Asked(("a", "b", "c"), "s"), {})
+    took = clock.monotonic() - began
+    assert (result.answer, len(peer.heard)) == ("3", 3)
+    assert took >= 0.8
+    assert result.duration_s <= took - 0.8
+    peer.says({"answer": "4"})
+    began = clock.monotonic()
+    HttpAgent(peer.url, pause_s=60.0).invoke(Asked(("a",), "s"), {})
+    assert clock.monotonic() - began < 30, "the control: before a first turn nobody waits"
+
+
+def test_the_end_of_a_run_ends_a_pause(peer):
+    peer.says({"answer": "1"})
+    agent = HttpAgent(peer.url, pause_s=600.0)
+    asking = threading.Thread(target=agent.invoke, args=(Asked(("a", "b"), "s"), {}), daemon=True)
+    asking.start()
+    agent.stop()
+    asking.join(30)
+    assert not asking.is_alive()

@@ -146,3 +146,15 @@ def test_which_agents_take_conversations():
     ):
         found = settings(type="command", command=command, stdin=stdin)
         assert (found.takes_turns, found.takes_prompt) == (turns, prompt)
+
+
+def test_the_pause_of_a_user(tmp_path):
+    agent, _ = made(tmp_path, type="http", endpoint="http://localhost:1/", pause_between_turns=1500)
+    assert agent.pause_s == 1.5
+    assert made(tmp_path, type="http", endpoint="http://localhost:1/")[0].pause_s == 0.0
+    at_once = {"type": "http", "endpoint": "http://localhost:1/", "request_template": '{"all": {turns}}'}
+    settings(**at_once)
+    with pytest.raises(ValidationError, match="found `pause_between_turns` with"):
+        settings(**at_once, pause_between_turns=1)
+    with pytest.raises(ValidationError, match="pause_between_turns"):
+        settings(type="http", endpoint="http://localhost:1/", pause_between_turns=-1)

@@ -9,8 +9,8 @@ from faultwire.faults._registry import FAMILIES
 from faultwire.profile.inline import inline
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "fidelity.md").read_text()
-LEFT_OUT = {"tool", "mcp", "agent", "attack"}
-"""“Faults of tools, MCP, agents and attacks are not here.”"""
+LEFT_OUT = {"tool", "mcp", "agent", "conversation", "attack"}
+"""“Faults of tools, MCP, agents, conversations and attacks are not here.”"""
 ROWS = [line.split("|")[1] for line in PAGE.splitlines() if line.startswith("| `")]
 
 
@@ -20,7 +20,7 @@ def test_every_fault_has_a_row_but_those_that_are_left_out() -> None:
     elsewhere = {"websocket_close", "goaway", "rst_stream", "stall_window"}
     """Those of WebSockets and of HTTP/2, which these SDKs do not speak here."""
     assert told == names - elsewhere
-    assert "Faults of tools, MCP, agents and attacks are not here" in PAGE
+    assert "Faults of tools, MCP, agents, conversations and attacks are not here" in PAGE
 
 
 def test_the_settings_that_were_injected_are_valid() -> None:

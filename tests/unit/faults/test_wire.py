@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 from faultwire.events import Response
-from faultwire.faults._wire import error_answer, no_answer, no_stream, protocol_of
+from faultwire.faults._wire import error_answer, kept_by_provider, no_answer, no_stream, protocol_of
 
 SSE = Response(200, "OK", (("Content-Type", "text/event-stream"),))
 
@@ -33,3 +33,19 @@ def test_no_answer(chat, web):
     assert no_answer(web) == "the exchange speaks no known model protocol"
     assert no_answer(chat()) is None
     assert no_answer(chat(response=Response(429))) == "the response has status 429"
+
+
+def test_what_the_provider_keeps_is_named_by_its_own_members(chat):
+    def named(protocol: str, **document: object) -> tuple[str, str] | None:
+        request = replace(chat().request, body=json.dumps(document).encode())
+        return kept_by_provider(replace(chat(), protocol=protocol, request=request))
+
+    assert named("openai_responses", previous_response_id="resp_1") == ("previous_response_id", "resp_1")
+    assert named("openai_responses", conversation={"id": "conv_1"}) == ("conversation", "conv_1")
+    assert named("interactions", previous_interaction_id="i1") == ("previous_interaction_id", "i1")
+    for protocol, document in (
+        ("openai_responses", {"previous_response_id": None, "conversation": {}}),
+        ("openai_responses", {"previous_response_id": 7}),
+        ("openai_chat", {"previous_response_id": "resp_1"}),
+    ):
+        assert named(protocol, **document) is None

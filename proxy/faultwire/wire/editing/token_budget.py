@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re  # noqa: TID251 - a fixed, linear pattern
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from faultwire.events import RequestView
 
 _RUN = re.compile(r"(?P<space>\s+)|(?P<word>[^\W\u2E80-\uFFFF]+)|(?P<sign>\S)")
 """Blanks; a word of a script that separates words; or one other character (CJK, punctuation)."""
@@ -55,3 +58,12 @@ def count(text: str) -> int:
     budget = Budget(len(text) + 1)
     budget.take(text)
     return budget.used
+
+
+def of_request(view: RequestView) -> int:
+    """About how many tokens a conversation has: its words, calls and results, and 3 for each message. What
+    tools are offered, and pictures, are not counted."""
+    texts = [view.system, *(turn.text for turn in view.turns)]
+    texts += [f"{call.name} {call.arguments}" for turn in view.turns for call in turn.tool_calls]
+    texts += [result.text for result in view.results]
+    return sum(map(count, texts)) + 3 * len(view.turns) + 3

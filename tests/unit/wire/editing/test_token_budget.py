@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from faultwire.wire.editing.token_budget import Budget, count
+from faultwire.events import RequestView, ToolCall, ToolResult, Turn
+from faultwire.wire.editing.token_budget import Budget, count, of_request
 
 
 @pytest.mark.parametrize(
@@ -53,3 +56,13 @@ def test_a_part_begins_a_token_of_its_own() -> None:
 
 def test_blanks_are_read_in_linear_time() -> None:
     assert count(" " * 1_000_000) == 1
+
+
+def test_a_request_has_the_tokens_of_its_words_calls_and_results() -> None:
+    call, result = ToolCall("c", "look", '{"a": 1}'), ToolResult("c", "look", "", "found it", False, (), True)
+    plain = RequestView("m", False, "be brief", (Turn("user", "hello there"),))
+    tools = replace(
+        plain, turns=(*plain.turns, Turn("assistant", "", (call,)), Turn("tool", "", (), (result,)))
+    )
+    assert of_request(plain) == 2 + 2 + 3 + 3
+    assert of_request(tools) - of_request(plain) == count('look {"a": 1}') + 2 + 2 * 3
