@@ -146,7 +146,9 @@ def _retries(chain: list[Sent], rules: set[str], templates: set[str], undecided:
         else:
             undecided.add("back_off")
     if len(chain) > STORM:
-        rules.add("cap_attempts")
+        # Where its client broke off, the next request comes at once and on another connection: the wire does
+        # not show whether it repeats that one.
+        (undecided if any(map(broke_off, chain)) else rules).add("cap_attempts")
 
 
 def _unanswered(newest: Sent, rules: set[str], templates: set[str], undecided: set[str]) -> None:

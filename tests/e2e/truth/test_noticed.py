@@ -143,6 +143,8 @@ TRUE_IN = {
     "allow_or_answer": "pydantic-ai-reading-calm-tea",
 }
 """A row of which each sentence, and each rule, is true; all other rows show where it is not."""
+UNDECIDED = {"back_off": NO_PAUSE, "say_so": UNANSWERED}
+"""What is printed for a rule of which the log cannot decide."""
 LEFT_BY_AGENT = "when the agent closed the connection after {} s of silence"
 """`test_leaving_early` has the agents that give up waiting, and those that only stop reading."""
 NAMED_BY_UNIT_TESTS = {UNRELATED, ERROR_EVENT, BESIDE, FED_ON}
@@ -169,7 +171,7 @@ def stated(done: Run) -> tuple[set[str], set[str]]:
 
 def agreed(done: Run, true: Truth) -> None:
     rules, templates = stated(done)
-    undecided = PATTERNS.keys({"back_off": NO_PAUSE, "say_so": UNANSWERED}[one] for one in true.open)
+    undecided = PATTERNS.keys(UNDECIDED[one] for one in true.open & UNDECIDED.keys())
     assert rules - true.open == true.rules, "\n".join(done.lines)
     assert templates - undecided == PATTERNS.keys(true.templates), "\n".join(done.lines)
     assert bool(done.noticed) == bool(rules)
