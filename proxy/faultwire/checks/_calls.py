@@ -8,11 +8,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from faultwire import wire
-from faultwire._core import sha256_hex
+from faultwire._core import json_fingerprint, sha256_hex
 from faultwire.checks._once import once
 from faultwire.checks._order import Order, order, unseen
 from faultwire.checks._traffic import failed
 from faultwire.checks._transcripts import place
+from faultwire.wire.recognition.size_limit import is_heavy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,9 @@ _Asked = tuple[str, str, str, int, str, str, int, str]
 """Method, scheme, host, port, path, operation, and the size and digest of the body."""
 OPERATIONS = ("x-amz-target", "soapaction")
 """Headers that say what is asked of servers with one path for everything."""
+HINT = "prompt_cache_key"
+"""Where a provider may look for what it has read before. No answer depends on it, and openai-agents makes one
+anew for each run: a loop around its runs asks the same again with another one of the same length."""
 
 
 @dataclass(slots=True, eq=False)
@@ -112,7 +116,7 @@ class _Grouping:
             if times[head] == 1:  # no other is like it: its body need not be looked at
                 self._begin(exchange, _declared(exchange))
             else:
-                self._take(exchange, (*head, sha256_hex(exchange.request.body or b"")))
+                self._take(exchange, (*head, _digest(exchange.request)))
         return tuple(self._found)
 
     def _take(self, exchange: Recorded, asked: _Asked) -> None:
@@ -159,6 +163,15 @@ def _head(request: Request) -> tuple[str, str, str, int, str, str, int]:
     size = -1 if request.body is None else len(request.body)
     operation = next((value for name, value in request.headers if name.lower() in OPERATIONS), "")
     return request.method, request.scheme, request.host, request.port, request.path, operation, size
+
+
+def _digest(request: Request) -> str:
+    """What a body asks. Bodies are compared whole but for the hint; one that is too heavy to be read, as it
+    is."""
+    body = request.body or b""
+    if HINT.encode() not in body or is_heavy(body):
+        return sha256_hex(body)
+    return json_fingerprint(body, [f"$.{HINT}"]).hex()
 
 
 def _declared(exchange: Recorded) -> int | None:

@@ -16,16 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from faultwire.checks._calls import Call
-    from faultwire.events import History, Verdict
+    from faultwire.events import History, Recorded, Verdict
 
 
 class BacksOff(Check):
     """Between the attempts of a failing call the agent waits, and longer each time.
 
     What it judges:
-        The time between the end of an attempt and the start of the next one of the same call: at least
-        `min_wait_s`; and of three or more attempts the last wait is longer than the first, unless
-        `growing` is false. Waits that the server asked for by `Retry-After` are not judged.
+        The time between the end of an attempt and the start of the next one of the same call, or of
+        the connection that was opened for it: at least `min_wait_s`; and of three or more attempts
+        the last wait is longer than the first, unless `growing` is false. Waits that the server
+        asked for by `Retry-After` are not judged.
 
     Why agents fail it:
         `while True: try` without a pause, or the same pause each time, from all clients at once.
@@ -81,7 +82,17 @@ class BacksOff(Check):
 def _waits(call: Call) -> list[float]:
     """Seconds between attempts, where the client chose them."""
     return [
-        (after.started_ms - ended_ms(before)) / 1000
+        (_begun_ms(before, after) - ended_ms(before)) / 1000
         for before, after in pairwise(call.tries)
         if asked_s(before.delivered) is None
     ]
+
+
+def _begun_ms(before: Recorded, after: Recorded) -> float:
+    """The instant at which a client had waited enough. One that opens a connection for the next attempt does
+    not wait any more; how long it takes until the request is there depends on the machine."""
+    how = after.arrival
+    if how is None or how.request != 1:
+        return after.started_ms
+    opened = after.started_ms - how.open_ms
+    return opened if opened >= ended_ms(before) else after.started_ms

@@ -40,8 +40,8 @@ class NoRetryOfClientErrors(Check):
     """A request that the server called wrong is not sent again as it was.
 
     What it judges:
-        Identical requests (method, URL, body, and headers with credentials, a session, a type of content or a
-        provider's own, as `anthropic-beta`)
+        Identical requests (method, URL, body but for a `prompt_cache_key`, and headers with credentials, a
+        session, a type of content or a provider's own, as `anthropic-beta`)
         after an answer with one of `statuses`. Timeouts (408), conflicts (409), too early (425) and limits
         (429) may be retried and are not among them; nor may a `GET` that waits for what a server has not
         found yet (404 by the server itself).

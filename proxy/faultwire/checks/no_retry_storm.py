@@ -24,14 +24,15 @@ class NoRetryStorm(Check):
 
     What it judges:
         The traffic on the wire, in two ways. *Attempts*: a request is an attempt of an earlier one
-        if method, URL and body are the same and the earlier one failed (an error status, or an end
-        before the response was whole) before it was begun, or if the client's own counter
+        if method, URL and body are the same (but for a `prompt_cache_key`, which openai-agents
+        makes anew for each run) and the earlier one failed (an error status, or an end before the
+        response was whole) before it was begun, or if the client's own counter
         (`x-stainless-retry-count`) says so; more than `max_attempts` (default 6) for one call is a
         storm. *Window*: more than `max_requests` (default 30) to one method, host and path within
         `window_s` seconds (default 10), of which at least half failed, is one too, even where every
-        body differs. The official SDKs' own 3 to 5 attempts are no storm, and neither is an agent that
-        starts an SDK's 3 attempts a second time; retries stacked on retries (3 × 3) are one. Requests
-        that the proxy itself refused do not count.
+        body differs. The official SDKs' own 3 to 5 attempts are no storm, and neither is an agent
+        that starts an SDK's 3 attempts a second time; retries stacked on retries (3 × 3) are one.
+        Requests that the proxy itself refused do not count.
 
     Why agents fail it:
         A retry loop around an SDK that already retries, a loop without a limit, no waiting in

@@ -40,6 +40,8 @@ class Sent(NamedTuple):
     ended: float
     status: int | None
     wait: str | None
+    error: str | None = None
+    """The type of what the client raised."""
 
 
 class Run(NamedTuple):
@@ -107,6 +109,7 @@ def run(
                 one["ended"],
                 one.get("status"),
                 one.get("wait"),
+                one.get("error"),
             )
             sent.append(Sent(url.hostname or "", url.path, *members))
             order.append("sent")

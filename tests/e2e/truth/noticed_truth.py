@@ -18,6 +18,7 @@ EMPTY = "an empty answer: it ended {} before any text"
 AT_LIMIT = "at its token limit (`{}`)"
 IN_TRANSIT = "without its closing event"
 ACCEPTED = "{}, {}, and the command exited 0"
+UNANSWERED = "{}, no call of a model succeeded after it, and the command exited 0"
 NOT_RETRIED = "was not retried"
 FED_ON = "{}, a message of #{} has all of that text, and the command exited 0"
 UNRELATED = "nothing after it asks the same again or goes on from it"
@@ -31,7 +32,16 @@ REPEATED = (
 )
 TOO_EARLY = "{}; exchange {} came before that time had passed"
 PATTERNS = Patterns(
-    ("report/noticed.py", "report/halves.py", "report/advice.py", "report/repeated.py"),
+    (
+        "report/noticed.py",
+        "report/halves.py",
+        "report/advice.py",
+        "report/repeated.py",
+        "report/unanswered.py",
+    ),
+    special={  # by its own words alone it would be found in `UNANSWERED`, too
+        ACCEPTED: r"an (incomplete|empty) answer: it ended .+, .+, and the command exited 0"
+    },
     parts=(
         AFTER_TEXT,
         IN_A_CALL,
@@ -39,6 +49,7 @@ PATTERNS = Patterns(
         AT_LIMIT,
         IN_TRANSIT,
         ACCEPTED,
+        UNANSWERED,
         NOT_RETRIED,
         FED_ON,
         UNRELATED,
@@ -77,6 +88,12 @@ def failed(one: Sent) -> bool:
     return one.status is None or one.status >= 400
 
 
+def broke_off(one: Sent) -> bool:
+    """Did its client fail by itself after it had sent the request? It does not know of the answer, though one
+    came: openai-agents asks with a connection of an event loop that is closed."""
+    return one.error == "RuntimeError"
+
+
 def chains(sent: list[Sent]) -> list[list[Sent]]:
     """The same request again and again, each time after a failure."""
     found: list[list[Sent]] = []
@@ -113,8 +130,8 @@ def truth(done: Run, framework: str, manner: str, prompt: str, shortens: str | N
         _shortened(done, framework, manner, prompt, shortens, models, rules, templates)
     if calls and calls[-1].status == 403 and done.code not in (0, 5):
         rules.add("allow_or_answer")
-    if models and failed(models[-1]) and models[-1].status != 403 and done.code == 0:
-        rules.add("say_so")
+    if models and done.code == 0:
+        _unanswered(models[-1], rules, templates, undecided)
     if manner == "orphan":
         rules.add("repair_history")
     return Truth(frozenset(rules), frozenset(templates), frozenset(undecided))
@@ -131,7 +148,18 @@ def _retries(chain: list[Sent], rules: set[str], templates: set[str], undecided:
         else:
             undecided.add("back_off")
     if len(chain) > STORM:
-        rules.add("cap_attempts")
+        # Where its client broke off, the next request comes at once and on another connection: the wire does
+        # not show whether it repeats that one.
+        (undecided if any(map(broke_off, chain)) else rules).add("cap_attempts")
+
+
+def _unanswered(newest: Sent, rules: set[str], templates: set[str], undecided: set[str]) -> None:
+    """Of an agent that exited 0: was the last call of a model a failure?"""
+    if broke_off(newest):
+        undecided.add("say_so")
+    elif failed(newest) and newest.status != 403:
+        rules.add("say_so")
+        templates.add(UNANSWERED)
 
 
 def _shortened(

@@ -1,7 +1,8 @@
 """An agent on the official openai SDK that meets failures: `openai_retrying.py MANNER`.
 
-careful leaves retries to the SDK and reports what is left; naive lets the SDK's exception end it; early comes
-back at once; stubborn tries eight times whatever it is told; orphan drops the result of a failed tool.
+careful leaves retries to the SDK, and exits 1 with a message where there is no answer; naive lets the SDK's
+exception end it; early comes back at once; stubborn tries eight times whatever it is told; orphan drops the
+result of a failed tool.
 """
 
 import sys
@@ -42,7 +43,10 @@ def main():
         except APIError as error:
             print(f"failed: {type(error).__name__}")
     else:
-        print(again(OpenAI(), 1))
+        try:
+            print(ask(OpenAI()))
+        except APIError as error:
+            sys.exit(f"no answer: {type(error).__name__}")
 
 
 main()

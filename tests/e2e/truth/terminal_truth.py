@@ -88,7 +88,8 @@ def patterns() -> dict[str, re.Pattern[str]]:
     """A pattern for each sentence, by its template."""
     templates = set(known(*MODULES).values())
     assert SPECIAL.keys() <= templates, SPECIAL.keys() - templates
-    made = {one: SPECIAL.get(one, words(one.strip())) for one in templates}
+    # Of two gaps side by side each place in the text would be tried with each other.
+    made = {one: SPECIAL.get(one, words(one.strip().replace("{}{}", "{}"))) for one in templates}
     return {
         one: re.compile(
             pattern.replace("\\ ", r"\s+").replace("  ", r"\s{2,}").replace(" ", r"\s+"), re.DOTALL

@@ -51,9 +51,10 @@ def _waited(log: Log) -> str | None:
     if not limited:
         return "no response asked for a wait"
     first = log.asked.index(limited[0])
-    if log.asked[first + 1]["started"] - limited[0]["ended"] < 0.7:
-        return "asked for 1 s and was left alone for"
-    return "asked for a wait, and the agent waited"
+    waited = log.asked[first + 1]["started"] - limited[0]["ended"]
+    if 0.7 <= waited < 1:
+        return None  # too early, but on a busy machine the proxy may have measured what the check lets pass
+    return "asked for a wait, and the agent waited" if waited >= 1 else "asked for 1 s and was left alone for"
 
 
 NEVER_REPEATED = "no failed call was repeated"

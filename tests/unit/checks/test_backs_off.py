@@ -3,7 +3,9 @@ from dataclasses import replace
 import pytest
 from tests.unit.checks.conftest import at_once, in_turn
 
-from faultwire.checks.backs_off import BacksOff
+from faultwire.checks._calls import Call
+from faultwire.checks.backs_off import BacksOff, _waits
+from faultwire.events import Arrival
 
 
 @pytest.fixture
@@ -66,3 +68,28 @@ def test_where_nobody_saw_the_connections_a_short_wait_is_unknown(verdict, tries
         "was not recorded on which connections"
     )
     assert verdict(BacksOff(), [replace(one, arrival=None) for one in tries(300, 900)]).verdict == "pass"
+
+
+def connected(attempts, *ages):
+    """Each attempt on a connection that was opened for it, so many milliseconds before its request came."""
+    return [
+        replace(one, arrival=Arrival(at, 1, float(age), 1.0, others=0, unused=0))
+        for at, (one, age) in enumerate(zip(attempts, ages, strict=True), start=1)
+    ]
+
+
+def test_to_connect_is_no_wait(verdict, tries):
+    """On a busy machine a handshake takes longer than the pause: it waited 425 ms and then 980 ms."""
+    grows = connected(tries(1150, 1130), 700, 725, 150)
+    assert verdict(BacksOff(), grows).verdict == "pass"
+    assert verdict(BacksOff(), tries(1150, 1130)).verdict == "fail", (
+        "on one connection that is what it waited"
+    )
+    hasty = verdict(BacksOff(), connected(tries(300, 600), 700, 295, 595))
+    assert (hasty.verdict, hasty.value) == ("fail", [0.005, 0.005])
+
+
+def test_a_connection_from_before_the_failure_says_nothing_of_the_wait(tries):
+    """The client's own counter makes it an attempt all the same."""
+    assert _waits(Call(connected(tries(300), 700, 350))) == [0.3]
+    assert _waits(Call(connected(tries(300), 700, 250))) == [0.05]

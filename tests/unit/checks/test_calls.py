@@ -88,3 +88,29 @@ def test_other_operations_at_one_path_are_other_calls():
         assert numbers(calls(loop)) == ([[1], [2], [3]] if others else [[1, 2, 3]])
         same = in_turn(*(asks(n, name, "one") for n in range(1, 4)))
         assert numbers(calls(same)) == [[1, 2, 3]]
+
+
+def cached(number, key, model="gpt-4o", more=""):
+    body = f'{{"model": "{model}", "prompt_cache_key": "{key}"{more}}}'
+    return limited(number, body=body.encode())
+
+
+def test_a_hint_that_is_made_anew_makes_no_other_call():
+    """As openai-agents does, where a loop starts its run again."""
+    loop = in_turn(*(cached(n, f"agents-sdk:run:{n}") for n in (1, 2, 3)))
+    assert numbers(calls(loop)) == [[1, 2, 3]]
+
+
+def test_what_differs_beside_the_hint_is_another_call():
+    other_question = in_turn(cached(1, "run:1", "gpt-4o"), cached(2, "run:2", "gpt-5o"))
+    assert numbers(calls(other_question)) == [[1], [2]]
+    mended = in_turn(cached(1, "run:1"), cached(2, "run:22"))
+    assert numbers(calls(mended)) == [[1], [2]], "a key that was too long may be what was wrong"
+    within = in_turn(*(cached(n, "run", more=f', "input": {{"prompt_cache_key": "{n}"}}') for n in (1, 2)))
+    assert numbers(calls(within)) == [[1], [2]], "there it is the user's word"
+
+
+def test_a_body_that_is_too_heavy_to_be_read_is_compared_as_it_is():
+    filled = ', "input": [' + "0," * (1 << 17) + "0]"
+    assert numbers(calls(in_turn(*(cached(n, "same", more=filled) for n in (1, 2))))) == [[1, 2]]
+    assert numbers(calls(in_turn(*(cached(n, f"run:{n}", more=filled) for n in (1, 2))))) == [[1], [2]]
