@@ -28,7 +28,7 @@ def test_of_a_session_that_is_not_there_nothing_is_said(tape: Path) -> None:
         view_of(tape, "s", 99)
 
 
-def test_more_than_are_listed_are_told(tape: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_that_there_are_more_than_are_listed_is_known(tape: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tested, "SHOWN", 2)
     found = exchanges_of(tape, None)
     assert (len(found["rows"]), found["more"]) == (2, True)

@@ -63,7 +63,7 @@ def test_the_claim_is_the_sentence_that_the_command_prints(
     assert sentence(other, found=found) not in list(command.lines(result, depth, "it exits with 1"))
 
 
-def test_failures_and_reasons_are_told_and_a_folder_that_is_gone_is_said(tmp_path: Path) -> None:
+def test_failures_and_reasons_are_listed_and_a_folder_that_is_gone_is_named(tmp_path: Path) -> None:
     found = explored(at(tmp_path))
     (failure,) = found["failures"]
     assert failure["cause"] == "GET x/a, call 1 and GET x/b, call 1"
@@ -79,7 +79,7 @@ def test_failures_and_reasons_are_told_and_a_folder_that_is_gone_is_said(tmp_pat
     assert found["flaky"] == ["status on GET x/c, call 1"]
 
 
-def test_without_a_failure_or_a_claim_none_is_told(tmp_path: Path) -> None:
+def test_without_a_failure_or_a_claim_there_is_none(tmp_path: Path) -> None:
     found = explored(at(tmp_path, failures=[], claim=None, flaky=[]))
     assert (found["failures"], found["claim"], found["flaky"]) == ([], None, [])
 

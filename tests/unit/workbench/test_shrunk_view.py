@@ -32,7 +32,7 @@ def test_decisions_are_those_that_the_command_prints(folder: Path) -> None:
     assert decisions(pinned(PROFILE, (Pin("status", 2),))) == ["status on its call 2 {code: 503}"]
 
 
-def test_how_to_see_it_is_told_and_inert(folder: Path) -> None:
+def test_how_to_see_it_is_there_and_inert(folder: Path) -> None:
     found = shrunk(folder)
     assert found["problem"] is None
     assert (found["seed"], found["rate"], found["runs"]) == (42, 0.7, 4)
@@ -45,7 +45,7 @@ def test_how_to_see_it_is_told_and_inert(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", [repro.ABOUT, repro.PROFILE])
 @pytest.mark.parametrize("text", [None, "{]", "[]", "faults: [{status: {code: many}}]"])
-def test_a_folder_that_cannot_be_read_says_so(folder: Path, name: str, text: str | None) -> None:
+def test_a_folder_that_cannot_be_read_has_a_problem(folder: Path, name: str, text: str | None) -> None:
     (folder / name).unlink()
     if text is not None:
         (folder / name).write_text(text)
