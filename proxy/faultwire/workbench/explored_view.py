@@ -123,11 +123,11 @@ def _claim(claim: Claim, found: bool, words: Words) -> dict[str, Any]:
         {
             "reason": reason,
             "count": claim.sets[reason],
-            "words": told,
+            "words": text,
             "sets": sets.get(reason, [])[:SETS],
             "sets_not_shown": max(0, len(sets.get(reason, [])) - SETS),
         }
-        for reason, told in WHY.items()
+        for reason, text in WHY.items()
         if claim.sets.get(reason)
     ]
     return {"holds": claim.holds, "sentence": words.line(sentence(claim, found=found)), "reasons": reasons}

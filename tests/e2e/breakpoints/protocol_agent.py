@@ -1,5 +1,7 @@
-"""An agent that asks a model in a stream, over one of three protocols: `protocol_agent.py grpc|websocket|http2
-[tool]`. Prints what it got as JSON: texts in order, calls of tools, the error that ended it."""
+"""An agent that asks a model in a stream, over one of three protocols:
+`protocol_agent.py grpc|websocket|http2 [tool]`.
+
+Prints what it got as JSON: texts in order, calls of tools, and whether it ended as it should."""
 
 import json
 import os
@@ -9,7 +11,7 @@ import warnings
 warnings.simplefilter("ignore")  # google-generativeai says at every start that it is deprecated
 LIMIT_S = 100
 SCHEMA = {"type": "object", "properties": {"expression": {"type": "string"}}, "required": ["expression"]}
-seen = {"texts": [], "calls": [], "error": None, "version": None}
+seen = {"texts": [], "calls": [], "whole": False, "version": None}
 
 
 def grpc(asked, tool):
@@ -46,8 +48,7 @@ def websocket(asked, tool):
             if event.type == "response.output_text.delta":
                 seen["texts"].append(event.delta)
             elif event.type == "error":
-                seen["error"] = event.error.message
-                return
+                raise RuntimeError(event.error.message)
             elif event.type == "response.done":
                 for item in event.response.output:
                     if item.type == "function_call":
@@ -89,10 +90,10 @@ def main():
     tool = "tool" in sys.argv[2:]
     try:
         globals()[sys.argv[1]]("What is 6*7?" if tool else "Tell me about rivers.", tool)
-    except Exception as error:
-        seen["error"] = f"{type(error).__name__}: {error}"[:300]
-    print(json.dumps(seen), flush=True)
-    os._exit(0)  # gRPC waits for its threads
+        seen["whole"] = True
+    finally:
+        print(json.dumps(seen), flush=True)
+        os._exit(0)  # gRPC waits for its threads
 
 
 main()

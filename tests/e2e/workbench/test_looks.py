@@ -136,7 +136,7 @@ VIEWS: dict[str, Callable[[Shown], None]] = {
     "editor": Shown.edited,
     "gone": Shown.gone,
 }
-BY_DAY = ("list", "conversation")
+BY_DAY = ("list",)
 
 
 def exchanges(deck: Deck) -> None:
@@ -242,7 +242,7 @@ PLANTED = {
 }
 
 
-@pytest.mark.by_day("a line that is higher", "another colour")
+@pytest.mark.by_day("a line that is higher")
 @pytest.mark.parametrize("name", PLANTED)
 def test_control_a_planted_change_is_seen(shown: Callable[..., Shown], blank: Any, name: str) -> None:
     style, view = PLANTED[name]
