@@ -7,12 +7,11 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 from faultwire.clock import iso
-from faultwire.errors import TapeError
 from faultwire.report.text import line
 from faultwire.runner.past_runs import runs
 from faultwire.tape.files.find import find
 from faultwire.tape.read.reader import TapeReader
-from faultwire.workbench.row import content, row, transcript
+from faultwire.workbench.row import short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -102,9 +101,9 @@ def pairs(one: list[Recorded], other: list[Recorded]) -> Iterator[dict[str, Any]
     for mine in one:
         theirs = partners.get(id(mine))
         difference = "only here" if theirs is None else _difference(mine, theirs)
-        yield {"one": _short(mine), "other": theirs and _short(theirs), "difference": difference}
+        yield {"one": short(mine), "other": theirs and short(theirs), "difference": difference}
     for theirs in left.values():
-        yield {"one": None, "other": _short(theirs), "difference": "only in the other"}
+        yield {"one": None, "other": short(theirs), "difference": "only in the other"}
 
 
 def _paired(
@@ -133,12 +132,3 @@ def _difference(mine: Recorded, theirs: Recorded) -> str | None:
     if got is not None and gotten is not None and got.body != gotten.body:
         return "another answer"
     return None
-
-
-def _short(recorded: Recorded) -> dict[str, Any]:
-    """One exchange in short, with the beginning of its answer."""
-    try:
-        about = content(recorded, transcript(recorded))
-    except TapeError as error:
-        about = {"gist": f"{error.code}"}
-    return {**row(recorded, 0), "gist": about.get("gist", ""), "model": about.get("model")}

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from faultwire.workbench.after import POLICY, analyses, analysis_of, compared, past, report_of
+from faultwire.workbench.analyses import listed
 from faultwire.workbench.assets import HEADERS
 
 if TYPE_CHECKING:
@@ -40,8 +41,10 @@ class AfterEndpoints:
         """Which there are, and which analyses of them."""
         base = self._base
         if base is None:
-            return self._json({"runs": [], "analyses": []})
-        found = await run_in_threadpool(lambda: {"runs": past(base), "analyses": analyses(base)})
+            return self._json({"runs": [], "analyses": [], "results": []})
+        found = await run_in_threadpool(
+            lambda: {"runs": past(base), "analyses": analyses(base), "results": listed(base)}
+        )
         return self._json(found)
 
     async def comparison(self, request: Request) -> Response:

@@ -14,6 +14,7 @@ from starlette.routing import Route
 from faultwire.errors import FaultwireError, TapeError
 from faultwire.workbench.access import SHARE_S, Asked, Refusal
 from faultwire.workbench.after_api import AfterEndpoints
+from faultwire.workbench.analyses_api import AnalysisEndpoints
 from faultwire.workbench.assets import HEADERS, Asset, assets
 from faultwire.workbench.control_api import NONE, ControlEndpoints
 from faultwire.workbench.exchange_view import sections
@@ -46,6 +47,7 @@ def application(subject: Subject, access: Access, base: Path | None = None) -> A
             *(Route(path, _file(asset)) for path, asset in pages.items()),
             *_Endpoints(subject, access).routes(),
             *AfterEndpoints(subject, base, _json).routes(),
+            *AnalysisEndpoints(subject, base, _json).routes(),
             *ControlEndpoints(subject.controls, _body, _json).routes(),
         ],
         exception_handlers={HTTPException: _http_error, FaultwireError: _our_error},  # type: ignore[dict-item]

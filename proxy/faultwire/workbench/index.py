@@ -29,6 +29,8 @@ READING_S = 0.01
 """Seconds that bodies are read for between two looks at what is new."""
 BREATH_S = 0.002
 """Seconds after them in which requests of the page get the interpreter."""
+RESTS, LONGEST_REST_S = 4.0, 0.1
+"""For how many times as long as an urge took the writer is left alone after it, and the seconds at most."""
 NOTES = 200
 """Notes that are kept, the newest."""
 Place = tuple[str, int]
@@ -44,6 +46,8 @@ class TapeIndex:
     def __init__(self, path: Path, urge: Callable[[], None] | None = None) -> None:
         self.path = path
         self._urge = urge
+        self._rested = 0.0
+        """The instant from which on the writer may be urged again."""
         self.rows: list[dict[str, Any]] = []
         self.recorded: list[Recorded] = []
         self.places: dict[Place, int] = {}
@@ -129,12 +133,16 @@ class TapeIndex:
             self._failed(error)
 
     def _hurry(self) -> None:
-        if self._urge is None or not self._listeners:
+        began = clock.monotonic()
+        if self._urge is None or not self._listeners or began < self._rested:
             return
         try:
             self._urge()
         except OSError:
             self._urge = None
+        else:
+            ended = clock.monotonic()
+            self._rested = ended + rest_s(ended - began)
 
     def _failed(self, error: TapeError) -> None:
         self.problem = f"{error.code}: {error.message}"
@@ -202,3 +210,9 @@ class TapeIndex:
         """Wake all who listen."""
         for listener in list(self._listeners):
             listener()
+
+
+def rest_s(took_s: float) -> float:
+    """How long the writer is left alone after an urge that took so long. A writer that is busy gathers, since
+    a page that is looked at should not slow down what it shows."""
+    return min(LONGEST_REST_S, max(LOOK_S, RESTS * took_s))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from faultwire import wire
+from faultwire.errors import TapeError
 from faultwire.report.text import line
 
 if TYPE_CHECKING:
@@ -75,3 +76,12 @@ def _gist(found: Transcript) -> str:
     if answer.tool_calls:
         return line("calls " + ", ".join(call.name for call in answer.tool_calls[:5]), TEXT)
     return line(answer.error or answer.text, TEXT)
+
+
+def short(recorded: Recorded) -> dict[str, Any]:
+    """One exchange of any tape in short, with the beginning of its answer."""
+    try:
+        about = content(recorded, transcript(recorded))
+    except TapeError as error:
+        about = {"gist": error.code}
+    return {**row(recorded, 0), "gist": about.get("gist", ""), "model": about.get("model")}

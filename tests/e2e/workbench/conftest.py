@@ -16,13 +16,19 @@ WIDTHS = (1440, 768, 390)
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
+def driver() -> Iterator[Any]:
+    """Playwright, of which one process takes one."""
     if PROGRAM is None:
         pytest.skip("no Chromium here")
     with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=PROGRAM, args=SWITCHES)
-        yield browser
-        browser.close()
+        yield started
+
+
+@pytest.fixture(scope="session")
+def chromium(driver: Any) -> Iterator[Any]:
+    browser = driver.chromium.launch(executable_path=PROGRAM, args=SWITCHES)
+    yield browser
+    browser.close()
 
 
 class Deeds:

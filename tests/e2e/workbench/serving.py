@@ -55,13 +55,18 @@ class Bench:
 
 
 @contextmanager
-def serving(tape: Path, *, program: str | None = None, urge=None) -> Iterator[Bench]:
+def serving(
+    tape: Path, *, program: str | None = None, urge=None, base: Path | None = None, controls=None
+) -> Iterator[Bench]:
     listen = Listen()
     bound = bind(listen)
     port = bound.getsockname()[1]
-    access, subject = Access(hosts(listen, port), port, program=program), Subject(tape, urge)
-    server = InThread(application(subject, access), subject.index.leave, None, None)
+    access, subject = Access(hosts(listen, port), port, program=program), Subject(tape, urge, controls)
+    server = InThread(application(subject, access, base), subject.index.leave, None, None)
     subject.index.start()
+    if controls is not None:
+        controls.listener = subject.index.tell
+        controls.start()
     assert subject.index.wait(60)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
     thread.start()
@@ -72,3 +77,5 @@ def serving(tape: Path, *, program: str | None = None, urge=None) -> Iterator[Be
         thread.join()
         bound.close()
         subject.index.close()
+        if controls is not None:
+            controls.close()

@@ -107,3 +107,51 @@ def test_the_page_stands_beside_a_run_of_a_configuration(page: Any, project: Pro
         out, err = run.communicate(timeout=120)
         assert run.returncode == 0, out + err
     assert os.listdir(project.folder / ".faultwire" / "workbench") == []
+
+
+def test_a_ci_run_is_shown_as_it_comes_held_by_hand_and_left_with_its_reports(
+    page: Any, project: Project
+) -> None:
+    """Two phases on one tape; the page holds a call of the run, decides, and is gone with the run."""
+    project.write(
+        agent={
+            "type": "command",
+            "command": ["sh", "-c", 'sleep 4; exec "$0" "$@"', sys.executable, "talker.py", "{prompt}"],
+        },
+        golden_prompts=["What is the capital of France?"],
+        mutations={"types": ["noise"], "count": 1},
+        chaos={"llm_faults": [{"mode": "rate_limit"}]},
+        advanced={"concurrency": 1, "seed": 7},
+    )
+    with started(project.folder, "ci", "--ui", ends=True) as (run, link):
+        page.goto(link)
+        page.wait_for_selector("body[data-ready]")
+        page.locator("#control:not([hidden])").wait_for()
+        page.keyboard.press("b")
+        page.locator("#arm[open]").wait_for()
+        page.locator("#break-times").fill("1")
+        page.get_by_role("button", name="Set breakpoint").click()
+        page.locator("#armed .chip.fault").wait_for()
+        page.locator("#arm").get_by_role("button", name="Close").click()
+        page.locator("#held button").wait_for(timeout=120_000)
+        page.keyboard.press("h")
+        page.locator("#editor[open]").wait_for()
+        page.get_by_role("button", name="Resume").click()
+        page.locator("#last", has_text="resumed as it was").wait_for()
+        page.locator(".space .line").nth(1).wait_for(timeout=120_000)
+        out, err = run.communicate(timeout=240)
+        assert run.returncode in (0, 1), out + err
+        page.locator("#closed", has_text="does not answer").wait_for()
+    assert project.about()["command"] == "ci"
+    with started(project.folder, "ui", "last") as (_, link):
+        page.goto(link)
+        page.wait_for_selector("body[data-ready]")
+        page.locator(".space .line .chip.fault").first.wait_for()
+        page.keyboard.press("r")
+        links = page.locator("#runs[open] .run").first.get_by_role("link")
+        links.first.wait_for()
+        assert {"mutation", "chaos"} <= set(links.all_inner_texts())
+        page.locator("#analyses .run", has_text="mutations").get_by_role("link", name="show").click()
+        page.locator("#analysis-view h3", has_text="noise: ").wait_for()
+    others = [one for one in page.deeds.messages if "ERR_CONNECTION_REFUSED" not in one]
+    assert others == [], "besides the end of the workbench with its run"

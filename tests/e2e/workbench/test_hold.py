@@ -31,9 +31,11 @@ def agent() -> list[str]:
 
 
 @contextmanager
-def opened(page: Any, here: Path, *options: str) -> Iterator[tuple[Holding, subprocess.Popen[str]]]:
+def opened(
+    page: Any, here: Path, *options: str, command: list[str] | None = None
+) -> Iterator[tuple[Holding, subprocess.Popen[str]]]:
     """A run with its page open."""
-    with running(here, agent(), "--mock", "--ui", *options) as (holding, process):
+    with running(here, command or agent(), "--mock", "--ui", *options) as (holding, process):
         assert process.stderr is not None
         line = next(one for one in process.stderr if one.startswith("workbench"))
         page.goto(line.split()[1])

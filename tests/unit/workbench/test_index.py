@@ -1,13 +1,15 @@
 import json
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from tests.unit.workbench.conftest import Deck
 
-from faultwire.workbench.index import TapeIndex
+from faultwire.workbench.index import TapeIndex, rest_s
 
 WAIT_S = 30
 
@@ -114,6 +116,31 @@ def test_the_writer_is_urged_while_somebody_listens_and_not_once_it_has_gone(dec
     deck.exchange()
     watched.until(all_read(watched.index, 1))
     assert len(calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("took", "rest"), [(0.0, 0.02), (0.001, 0.02), (0.01, 0.04), (0.02, 0.08), (3.0, 0.1)]
+)
+def test_a_writer_that_is_slow_is_left_alone_for_longer(took: float, rest: float) -> None:
+    assert rest_s(took) == pytest.approx(rest)
+
+
+def test_between_two_urges_the_writer_rests_also_while_bodies_are_read(deck: Deck, watch) -> None:
+    deck.many(300)
+    urged: list[tuple[float, float]] = []
+    enough = threading.Event()
+
+    def urge() -> None:
+        began = time.monotonic()
+        threading.Event().wait(0.03)  # as long as a busy writer takes
+        urged.append((began, time.monotonic()))
+        if len(urged) == 4:
+            enough.set()
+
+    watch(deck.path, urge)
+    assert enough.wait(WAIT_S)
+    rests = [began - ended for (_, ended), (began, _) in pairwise(urged[:4])]
+    assert min(rests) >= 0.09
 
 
 def test_without_a_listener_nobody_is_urged(tape: Path) -> None:

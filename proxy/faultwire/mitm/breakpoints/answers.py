@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from faultwire._core import glob_match
-from faultwire.errors import WireError
+from faultwire.errors import UsageError, WireError
 from faultwire.events import Cut, Send
 from faultwire.faults._wire import protocol_of
 from faultwire.mitm.breakpoints import edits
@@ -43,10 +43,13 @@ class HeldAnswer(Holding):
         self._found: Calls = ()
         self._new: Calls | None = None
         self._probe = self._editor(self._look)
-        self._editing = self._editor(lambda calls: calls if self._new is None else self._new)
+        self._editing = self._editor(self._replaced)
         self._back: list[bytes] = []
         """Events that are held back, as they came; and what stands for them where a call is edited."""
         self._made: list[bytes] = []
+        self._was: Calls = ()
+        self._pending = 0
+        """Messages of a WebSocket that the probe holds back."""
         self._over = self._answered = False
         self._instead: bytes | None = None
 
@@ -56,6 +59,10 @@ class HeldAnswer(Holding):
     def _look(self, calls: Calls) -> Calls:
         self._found = calls
         return calls
+
+    def _replaced(self, calls: Calls) -> Calls:
+        """The calls as they were edited; later answers of the same WebSocket have calls of their own."""
+        return calls if self._new is None or calls != self._was else self._new
 
     # ------------------------------------------------------------ chunks
 
@@ -80,6 +87,9 @@ class HeldAnswer(Holding):
 
     def _next(self, event: bytes, *, socket: bool) -> Iterator[Action]:
         self._count += 1
+        if socket and self.at == "tool_call" and self._probe is not None:
+            yield from self._next_message(event, self._probe)
+            return
         out, calls = ((event,), ()) if socket or self._probe is None else self._looked(self._probe, event)
         if calls:
             yield from self._at_calls(event, calls)
@@ -91,6 +101,21 @@ class HeldAnswer(Holding):
             self._back.append(event)
             if self._editing is not None:
                 self._made += self._editing.feed(event)
+
+    def _next_message(self, event: bytes, probe: StreamEditor) -> Iterator[Action]:
+        """A message of a WebSocket: what the editor keeps together stays together, and goes on as it was once
+        all of it is there and has no call."""
+        out, calls = self._looked(probe, event)
+        self._pending += 1 - len(out)
+        if calls:
+            yield from self._at_calls(event, calls)
+            return
+        made = () if self._editing is None else self._editing.feed(event)
+        self._back.append(event)
+        self._made += made
+        if self._pending == 0:
+            back, self._back, self._made = self._back, [], []
+            yield from map(Send, back)
 
     def _looked(self, probe: StreamEditor, event: bytes) -> tuple[tuple[bytes, ...], Calls]:
         """What an editor lets through, and the calls that it knows with this event."""
@@ -122,6 +147,13 @@ class HeldAnswer(Holding):
 
     def _apply_event(self, asked: DecisionSettings, event: bytes, text: str | None) -> str:
         veil = self.desk.veil
+        if asked.do == "resume" and asked.text is not None and text is None:
+            raise UsageError(
+                "found a text for an event whose text cannot be edited by itself (it has none, or its "
+                "protocol packs it), expected the event as bytes",
+                code="control.edit",
+                hint="look at it with `faultwire control held`, and give `--raw`; it stays held",
+            )
         if asked.do == "answer" or asked.raw is not None:
             self._instead = edits.whole_event(veil.restored(asked.raw or "", in_json=True), event)
         elif asked.text is not None and text is not None:
@@ -163,7 +195,7 @@ class HeldAnswer(Holding):
 
         def apply(asked: DecisionSettings) -> str:
             new, words = edits.calls_edited(calls, asked, self.desk.veil)
-            self._new = new if words else None
+            self._new, self._was = (new if words else None), calls
             return words
 
         names = ", ".join(f"`{call.name}`" for call in calls)

@@ -13,7 +13,7 @@ from faultwire._core import glob_match
 from faultwire.errors import UsageError
 from faultwire.faults._api import Fault, Need, Site
 from faultwire.faults._mutator import Mutator
-from faultwire.faults._wire import cannot
+from faultwire.faults._wire import cannot, protocol_of
 from faultwire.mitm.breakpoints.answers import HeldAnswer, HeldResult
 from faultwire.mitm.breakpoints.mutators import HeldHead, HeldRequest
 from faultwire.profile.entry_model import Entry, On
@@ -101,6 +101,11 @@ class AtToolResult(Breakpoint):
             return None if self._meant(exchange.tool) else "it is another tool's"
         if exchange.kind != "llm":
             return f"the exchange is `{exchange.kind}`, not `llm` or `tool`"
+        protocol = protocol_of(exchange)
+        if protocol is not None and protocol.socket:
+            return (
+                "results in messages of a WebSocket cannot be held; hold the tool's own call, or an `event`"
+            )
         return None if self._results(exchange) else "the request brings no new result of such a tool"
 
     def start(self, exchange: Exchange, dice: FaultDice) -> Mutator:

@@ -1,13 +1,14 @@
 // Earlier runs: their reports, and one beside this tape. And how to fork from an exchange.
 
+import { hashOf } from "/analyses.js";
 import { get } from "/api.js";
 import { byId, el } from "/dom.js";
 import { duration } from "/list.js";
 
 export async function openRuns() {
-  const { runs, analyses } = await get("/api/runs");
+  const { runs, analyses, results } = await get("/api/runs");
   byId("runs-list").replaceChildren(...(runs.length ? runs.map(line) : [el("p", { class: "dim" }, "There are no runs in this folder.")]));
-  byId("analyses").replaceChildren(...(analyses.length ? [el("h3", {}, "Analyses"), ...analyses.map(analysis)] : []));
+  byId("analyses").replaceChildren(...(analyses.length || results.length ? [el("h3", {}, "Analyses"), ...[...results, ...analyses].sort((one, other) => (one.written_at < other.written_at ? 1 : -1)).map(analysis)] : []));
   byId("comparison").replaceChildren();
   if (!byId("runs").open) byId("runs").showModal();
 }
@@ -24,8 +25,10 @@ function line(run) {
 }
 
 function analysis(one) {
-  const link = el("a", { href: `/analyses/${[one.kind, one.id, one.name].map(encodeURIComponent).join("/")}`, target: "_blank", rel: "noopener" }, "page");
-  return el("div", { class: "run" }, el("span", { class: "mono" }, one.id), el("span", {}, one.kind), el("span", {}, `written ${one.written_at}`), el("span", { class: "links" }, link));
+  const link = one.name
+    ? el("a", { href: `/analyses/${[one.kind, one.id, one.name].map(encodeURIComponent).join("/")}`, target: "_blank", rel: "noopener" }, "page")
+    : el("a", { href: hashOf(one) }, "show");
+  return el("div", { class: "run" }, el("span", { class: "mono" }, one.id), el("span", {}, one.kind), el("span", {}, `${one.written_at.slice(0, 16).replace("T", " ")} UTC`), el("span", { class: "links" }, link));
 }
 
 async function show(ident) {

@@ -1,5 +1,6 @@
 // The page: it enters, reads the rows that are there, and takes those that come.
 
+import { closeAnalysis, followHash } from "/analyses.js";
 import { enter, get, post, readOnly } from "/api.js";
 import { openFork, openRuns } from "/after.js";
 import { openArm, showArmed } from "/arm.js";
@@ -12,16 +13,18 @@ import { Store } from "/store.js";
 
 const FIRST = 200;
 const store = new Store();
-const exchange = new Exchange((session, number) => {
-  const row = store.rows.find((one) => one.session === session && one.number === number);
-  if (row) exchange.open(row);
-});
+const exchange = new Exchange(jump);
 let list;
 let tape = null;
 let verification = null;
 let drawing = false;
 let filterText = "";
 let filtering = null;
+
+function jump(session, number) {
+  const row = store.rows.find((one) => one.session === session && one.number === number);
+  if (row) exchange.open(row);
+}
 
 function draw() {
   if (drawing) return;
@@ -65,7 +68,7 @@ function findings(report) {
     el("li", {}, el("span", { class: `chip ${one.note ? "unknown" : "fail"}` }, one.code), ` ${one.message}`, one.seq === null ? "" : ` (event ${one.seq})`));
   if (report.findings_not_shown) lines.push(el("li", {}, `… ${report.findings_not_shown} more`));
   return el("details", { class: `card banner${report.ok ? "" : " worse"}`, open: !report.ok },
-    el("summary", {}, `${report.findings.length} findings of the verification`), el("ul", { class: "ledger" }, ...lines));
+    el("summary", {}, `${report.findings.length} ${report.findings.length === 1 ? "finding" : "findings"} of the verification`), el("ul", { class: "ledger" }, ...lines));
 }
 
 async function filter(from = 0) {
@@ -142,6 +145,7 @@ function toggle(item) {
 }
 
 function back() {
+  if (closeAnalysis()) return;
   exchange.close();
   byId("list").focus();
 }
@@ -160,12 +164,14 @@ const keys = {
 };
 const ofTheList = new Set(["ArrowDown", "ArrowUp", "PageDown", "PageUp", "Home", "End", "Enter"]);
 
+const ofAnyView = new Set(["Escape", "b", "h", "r", "s", "?"]);
+
 function pressed(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   if (event.target.closest("input, select, textarea") && event.key !== "Escape") return;
   if (ofTheList.has(event.key) && event.target !== byId("list")) return; // keys that the page itself has a use for
   const act = keys[event.key];
-  if (!act) return;
+  if (!act || (!byId("analysis").hidden && !ofAnyView.has(event.key))) return;
   event.preventDefault();
   if (["j", "k", "g", "G"].includes(event.key)) byId("follow").checked = false;
   act();
@@ -198,6 +204,8 @@ async function start() {
   }
   live();
   byId("list").focus();
+  await followHash(jump);
+  addEventListener("hashchange", () => followHash(jump));
   document.body.dataset.ready = String(Math.round(performance.now()));
 }
 
@@ -209,6 +217,7 @@ byId("on").addEventListener("input", () => {
   filtering = { from: 0, timer: setTimeout(() => { filtering = null; filter(); }, 150) };
 });
 byId("back").addEventListener("click", back);
+byId("analysis-back").addEventListener("click", back);
 byId("past").addEventListener("click", openRuns);
 byId("forks").addEventListener("click", fork);
 byId("control").addEventListener("click", openArm);

@@ -19,11 +19,12 @@ from tests.unit.mitm.breakpoints.conftest import (
 )
 
 from faultwire.errors import UsageError
-from faultwire.events import Cut, Exchange, Request, Wait
+from faultwire.events import Chunk, Cut, Exchange, Request, Response, Wait
 from faultwire.mitm.breakpoints import answers
 from faultwire.mitm.breakpoints.held import ALIVE
 from faultwire.mock._api import Call, Reply
 from faultwire.wire import protocol
+from faultwire.wire.openai.realtime_events import item_events
 
 
 def arguments(events: list[bytes]) -> list[str]:
@@ -190,3 +191,140 @@ def test_what_a_tool_gives_back_over_http_is_edited(bench: Bench) -> None:
 
 def test_each_way_of_holding_an_answer_is_a_class_of_its_own() -> None:
     assert issubclass(answers.HeldResult, answers.HeldAnswer)
+
+
+# ---------------------------------------------------------------- messages of a WebSocket
+
+UPGRADED = Response(101, "", (("upgrade", "websocket"),))
+
+
+def realtime() -> Exchange:
+    head = (("upgrade", "websocket"), ("connection", "upgrade"))
+    request = Request("GET", "https", "api.openai.com", 443, "/v1/realtime?model=gpt-realtime", head)
+    return Exchange("s", 1, request, "llm", "realtime", "openai", response=UPGRADED)
+
+
+def answer_in_messages(ident: str, city: str | None) -> list[bytes]:
+    """One response of a session: a call of a tool, or a text."""
+    item = {"id": f"item_{ident}", "object": "realtime.item", "status": "completed"}
+    if city is None:
+        content = [{"type": "output_text", "text": "A river."}]
+        item |= {"type": "message", "role": "assistant", "content": content}
+    else:
+        call = {"name": "get_weather", "call_id": f"call_{ident}", "arguments": json.dumps({"city": city})}
+        item |= {"type": "function_call", **call}
+    response = {"id": ident, "object": "realtime.response", "status": "completed", "output": [item]}
+    return [
+        json.dumps({"type": "response.created", "response": {**response, "output": []}}).encode(),
+        *(json.dumps(event).encode() for event in item_events(ident, 0, item, beta=False, previous=None)),
+        json.dumps({"type": "response.done", "response": response}).encode(),
+    ]
+
+
+def socketed(mutator, messages: list[bytes]):
+    for at, message in enumerate(messages):
+        yield from mutator.feed(Chunk(message, at, "event", text=True))
+    yield from mutator.finish()
+
+
+def cities(messages: list[bytes]) -> list[str]:
+    """The arguments of each call, as the last message of its response has them."""
+    done = [one for one in map(json.loads, messages) if one["type"] == "response.done"]
+    items = [item for one in done for item in one["response"]["output"]]
+    return [json.loads(item["arguments"])["city"] for item in items if item["type"] == "function_call"]
+
+
+SESSION = [
+    json.dumps({"type": "session.created"}).encode(),
+    *answer_in_messages("r1", None), *answer_in_messages("r2", "Paris"),
+    *answer_in_messages("r3", None), *answer_in_messages("r4", "Oslo"),
+]  # fmt: skip
+
+
+def test_a_call_in_a_websocket_is_held_and_edited_and_later_answers_are_not(bench: Bench) -> None:
+    mutator = bench.start(realtime(), "tool_call")
+    edit = {"calls": [{"at": 0, "members": {"city": "Rome"}}]}
+    found = sent(bench.run(socketed(mutator, SESSION), lambda: bench.decide(**edit)))
+    assert cities(found) == ["Rome", "Oslo"]
+    assert b"Paris" not in b"".join(found)
+    assert len(found) == len(SESSION)
+    untouched = [*answer_in_messages("r1", None), *answer_in_messages("r3", None)]
+    assert [one for one in found if one in untouched] == untouched
+    assert (
+        mutator.effect
+        == "held at the tool call of `get_weather`, then resumed with `city` of `get_weather` edited"
+    )
+
+
+@pytest.mark.parametrize("tool", ["get_weather", "book_*"])
+def test_what_nobody_edits_in_a_websocket_keeps_every_byte_and_its_order(bench: Bench, tool: str) -> None:
+    mutator = bench.start(realtime(), "tool_call", on={"tool": tool})
+    decisions = [lambda: bench.decide()] if tool == "get_weather" else []
+    assert sent(bench.run(socketed(mutator, SESSION), *decisions)) == SESSION
+
+
+def test_answers_that_take_turns_in_a_websocket_are_not_mixed_up(bench: Bench) -> None:
+    """The first is whole while the other one is still under way."""
+    first, other = answer_in_messages("r1", None), answer_in_messages("r2", "Paris")
+    turns = [*other[:3], *first, *other[3:]]
+    edit = {"calls": [{"at": 0, "members": {"city": "Rome"}}]}
+    mutator = bench.start(realtime(), "tool_call")
+    found = sent(bench.run(socketed(mutator, turns), lambda: bench.decide(**edit)))
+    assert cities(found) == ["Rome"]
+    assert b"Paris" not in b"".join(found)
+    assert [one for one in found if one in first] == first
+    assert len(found) == len(turns)
+
+
+def test_a_websocket_that_ends_within_an_answer_loses_nothing(bench: Bench) -> None:
+    mutator = bench.start(realtime(), "tool_call")
+    assert sent(bench.run(socketed(mutator, SESSION[:-1]), lambda: bench.decide())) == SESSION[:-1]
+    cut = SESSION[: SESSION.index(answer_in_messages("r2", "Paris")[-1])]
+    assert sent(bench.run(socketed(bench.start(realtime(), "tool_call"), cut))) == cut
+
+
+def test_messages_that_are_no_json_pass(bench: Bench) -> None:
+    messages = [b"\xff\xfe", b"[" * 5_000, b"{}", *SESSION]
+    mutator = bench.start(realtime(), "tool_call", on={"tool": "book_*"})
+    assert sent(bench.run(socketed(mutator, messages))) == messages
+
+
+def test_a_text_for_an_event_that_has_none_is_refused_and_the_event_stays_held(bench: Bench) -> None:
+    mutator = bench.start(realtime(), "event", event=2)
+
+    def wrong() -> None:
+        with pytest.raises(UsageError, match="whose text cannot be edited by itself"):
+            bench.decide(text="LAKE")
+        assert len(bench.desk.listed()) == 1
+
+    assert sent(bench.run(socketed(mutator, SESSION), wrong, lambda: bench.decide())) == SESSION
+
+
+def responses_in_messages(city: str) -> list[bytes]:
+    """What the model of the mock says over HTTP, as the messages of the WebSocket."""
+    tool = {"type": "function", "name": "get_weather", "parameters": {"type": "object"}}
+    body = {"model": "gpt-5-mini", "input": "Weather?", "stream": True, "tools": [tool]}
+    head = (("content-type", "application/json"), ("authorization", "Bearer any"))
+    request = Request(
+        "POST", "https", "api.openai.com", 443, "/v1/responses", head, json.dumps(body).encode()
+    )
+    over_http = Exchange("s", 1, request, "llm", "openai_responses", "openai")
+    events = said(over_http, Reply(calls=(Call("get_weather", {"city": city}),)))
+    lines = [line for event in events for line in event.splitlines() if line.startswith(b"data: {")]
+    return [line.removeprefix(b"data: ") for line in lines]
+
+
+def test_a_call_of_responses_over_a_websocket_is_edited_in_all_its_messages(bench: Bench) -> None:
+    head = (("upgrade", "websocket"), ("connection", "upgrade"))
+    request = Request("GET", "https", "api.openai.com", 443, "/v1/responses", head)
+    exchange = Exchange("s", 1, request, "llm", "responses_socket", "openai", response=UPGRADED)
+    messages = [*responses_in_messages("Paris"), *responses_in_messages("Oslo")]
+    assert b"Paris" in b"".join(messages)
+    mutator = bench.start(exchange, "tool_call")
+    edit = {"calls": [{"at": 0, "members": {"city": "Rome"}}]}
+    found = b"".join(sent(bench.run(socketed(mutator, messages), lambda: bench.decide(**edit))))
+    assert b"Paris" not in found
+    assert b"Rome" in found
+    assert b"Oslo" in found
+    again = bench.start(exchange, "tool_call")
+    assert sent(bench.run(socketed(again, messages), lambda: bench.decide())) == messages

@@ -46,3 +46,9 @@ def test_a_breakpoint_that_is_passed_by_has_a_reason(bench: Bench) -> None:
     assert entry(bench, "tool_result", tool="get_*").fault.inapplicable(tool) == "it is another tool's"
     why = entry(bench, "tool_result").fault.inapplicable(chat())
     assert why == "the request brings no new result of such a tool"
+    head = (("upgrade", "websocket"),)
+    upgrade = Request("GET", "https", "api.openai.com", 443, "/v1/realtime", head)
+    socket = Exchange("s", 1, upgrade, "llm", "realtime", "openai")
+    why = entry(bench, "tool_result").fault.inapplicable(socket)
+    assert why == "results in messages of a WebSocket cannot be held; hold the tool's own call, or an `event`"
+    assert entry(bench, "tool_call").fault.inapplicable(socket) is None
