@@ -138,3 +138,24 @@ def test_only_a_head_that_a_fault_changed_is_marked_as_its_own(mutator: Mutator,
     exchange = Exchange("s", 1, Request("POST", "https", "h", 443, "/"), response=SSE)
     headers = dict(chain(member).arrive(exchange).headers)
     assert headers.get(MARK) == ("probe" if marked else None)
+
+
+def test_only_what_could_still_act_is_said_to_be_kept_from_it() -> None:
+    chain, none, dropped, acting = (
+        FaultChain(),
+        active(None),
+        active(Events(), dropped=True),
+        active(Events()),
+    )
+    done = active(Events())
+    assert done.mutator is not None
+    done.mutator.effect = "waited"
+    for one in (none, dropped, done, acting):
+        chain.add(one)
+    chain.withhold("it is not sent")
+    assert [one.dropped for one in chain.all] == [
+        None,
+        ("inapplicable", "for a test"),
+        None,
+        ("preempted", "it is not sent"),
+    ]
