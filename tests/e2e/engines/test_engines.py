@@ -14,7 +14,9 @@ import pytest
 from tests.e2e.play.conftest import Project
 from tests.e2e.play.test_contract import RULES, timeless
 
+from faultwire.events import FaultFired
 from faultwire.runner import closed_tape
+from faultwire.tape.format.events import ledger_line
 from faultwire.tape.read.reader import TapeReader
 
 FLAKY = {"name": "flaky", "faults": [{"status": {"code": 503}, "trigger": {"probability": 0.5}}]}
@@ -64,12 +66,19 @@ def content(tape: Path) -> dict[str, list[tuple[Any, ...]]]:
                 (
                     one.request.url,
                     one.request.body,
-                    sorted(fault.fault for fault in one.faults if fault.fired),
+                    sorted(map(ledger_text, one.faults)),
                 )
                 for one in reader.history(name).exchanges
             ]
             for name in sorted(info.name for info in reader.sessions())
         }
+
+
+def ledger_text(fault: FaultFired) -> str:
+    """A line of the ledger, without its key, which is made with the project's secret, and its reason."""
+    line = ledger_line(fault)
+    del line["key"], line["reason"]
+    return json.dumps(line, sort_keys=True)
 
 
 def test_one_two_and_four_engines_play_the_same_run(project: Project) -> None:
@@ -127,6 +136,7 @@ def test_commands_that_read_a_run_show_the_sessions_of_all_engines(project: Proj
     assert all(json.dumps(name) in text for name in names(folder / "run.tape"))
 
 
+@pytest.mark.cold
 def test_an_engine_that_is_killed_makes_the_run_void(project: Project) -> None:
     (project.folder / "killer.py").write_text(KILLER)
     agent = {"type": "command", "command": [sys.executable, "killer.py", "{prompt}"]}
@@ -140,6 +150,7 @@ def test_an_engine_that_is_killed_makes_the_run_void(project: Project) -> None:
     assert all(gone(pid) for pid in pids(about))
 
 
+@pytest.mark.cold
 def test_ctrl_c_leaves_no_process(project: Project) -> None:
     (project.folder / "waiter.py").write_text(WAITER)
     os.mkfifo(project.folder / "asked.fifo")
