@@ -65,6 +65,8 @@ class Wanted:
     min_score: float | None = None
     allow_unknown: bool = False
     base: Path = STATE
+    engines: int = 1
+    """How many engines the sessions are placed on, where no tape answers."""
     beside: Callable[[Run], AbstractContextManager[None]] = alone
     """What goes on beside each engine, as long as it runs."""
 
@@ -233,6 +235,7 @@ def launch_settings(
         base_urls=proxy.capture == "base-url",
         redact=dict(proxy.redact),
         replay=part.replay,
+        engines=1 if part.replay else wanted.engines,
         base=wanted.base,
         about={"seed": config.seed, "config": str(config.path), **(made_of.as_json() if made_of else {})},
     )
@@ -264,7 +267,7 @@ def _playing(
 def _notes(run: Run) -> tuple[str, ...]:
     """Traffic that belongs to no session; an engine that is gone tells of none."""
     try:
-        return run.engine.notes()
+        return run.notes()
     except FaultwireError:
         return ()
 

@@ -59,8 +59,7 @@ def play(
     from faultwire.campaign.ci_run import Wanted, alone
     from faultwire.runner.never_judged import foreseen
 
-    config = options.load()
-    until = options.sequential()
+    config, until = options.load(), options.sequential()
     target = _target(options) or _wanted(config)
     baseline = _baseline(options.baseline)
     made, missing = parts(config)
@@ -82,6 +81,7 @@ def play(
         missing=missing,
         min_score=options.min_score,
         allow_unknown=options.allow_unknown,
+        engines=options.engine_count(config),
         beside=alone if options.ui is None else options.ui.beside,
     )
     perform = options.performer()

@@ -47,6 +47,27 @@ class Play:
     ui: UiOptions | None = None
     campaign: CampaignOptions | None = None
     store: StoreOptions | None = None
+    engines: int | str = 1
+
+    def engine_count(self, config: Config) -> int:
+        """On how many engines the invocations are placed. Raises UsageError beside options that know one."""
+        from faultwire.errors import UsageError
+        from faultwire.runner.several_engines import engine_count, usable_cores
+
+        if self.engines == 1:
+            return 1
+        ui, campaign = self.ui, self.campaign
+        watched = ui is not None and (ui.wanted or ui.otel is not None or ui.token is not None)
+        for option, given in (("--ui", watched), ("--on", campaign is not None and campaign.on is not None)):
+            if given:
+                raise UsageError(
+                    f"found --engines with {option}, expected one of them",
+                    code="usage.engines",
+                    hint="the page follows one tape"
+                    if option == "--ui"
+                    else "each worker has an engine of its own",
+                )
+        return engine_count(self.engines, config.advanced.concurrency, usable_cores())
 
     def load(self) -> Config:
         """The configuration with what the options change. Raises ConfigError and UsageError."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from faultwire.cli._campaign_options import campaign_options
+from faultwire.cli._engine_options import engines_option
 from faultwire.cli._play_options import Play, play_options
 from faultwire.cli._store_options import store_options
 from faultwire.cli._ui_options import ui_options
@@ -38,6 +39,7 @@ NOT_SET = {
 @click.command("ci", short_help="Run every configured phase once: one score for the gate.")
 @play_options
 @campaign_options
+@engines_option
 @store_options
 @click.option(
     "--explain",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from faultwire.cli._campaign_options import campaign_options
+from faultwire.cli._engine_options import engines_option
 from faultwire.cli._option_sections import RenamedOption
 from faultwire.cli._play_options import Play, play_options
 from faultwire.cli._store_options import store_options
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 @click.command("run", short_help="Test golden prompts and their mutations: the robustness score.")
 @play_options
 @campaign_options
+@engines_option
 @store_options
 @ui_options
 @click.option("--chaos", is_flag=True, help="Run the mutants under chaos.")

@@ -220,6 +220,8 @@ class EngineSettings(Frozen):
     """
 
     run_dir: Path
+    number: PositiveInt = 1
+    """Which engine of its run it is."""
     agents: str = ""
     """The mark of its agents' processes (`process_tree`), which end with the engine."""
     ca_dir: Path
@@ -290,3 +292,9 @@ def _check_urls(routes: dict[str, str]) -> None:
         parts = urlsplit(target)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"route of `{name}`: found `{target}`, expected a base URL with a host")
+
+
+def engine_file(name: str, number: int) -> str:
+    """What a file of engine `number`, from 1, is called: the first one's is `name` itself."""
+    stem, dot, kind = name.rpartition(".")
+    return name if number == 1 else f"{stem}{number}{dot}{kind}"

@@ -18,9 +18,10 @@ from faultwire.capture.bundle import write_trust
 from faultwire.dice import token
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.mitm.engine.client import StartingEngine
+from faultwire.mitm.engine.pool import EnginePool
 from faultwire.mitm.settings import EngineSettings, NamespaceSettings, RadiusSettings, SessionSettings
 from faultwire.profile.load import dump
-from faultwire.runner import closed_tape, namespaced
+from faultwire.runner import namespaced, several_engines
 from faultwire.runner.folder import RunFolder, private_dir
 from faultwire.runner.hosts import allowed
 from faultwire.runner.launch_settings import (
@@ -67,8 +68,11 @@ def start_run(settings: LaunchSettings, folder: RunFolder | None = None) -> Iter
         except KeyboardInterrupt:
             folder.end("interrupted")
             raise
+        several = len(run.tapes) > 1
         folder.note(
-            tape=str(run.tape),
+            # One that is made of several is there when they have ended.
+            **({"tapes": [str(tape) for tape in run.tapes]} if several else {"tape": str(run.tape)}),
+            **({"engine_pids": [engine.pid for engine in run.engines.engines]} if several else {}),
             port=run.engine.port,
             control=str(run.engine.control),
             engine_pid=run.engine.pid,
@@ -76,8 +80,13 @@ def start_run(settings: LaunchSettings, folder: RunFolder | None = None) -> Iter
         )
         try:
             yield run
+            lost = run.engines.lost()
             stack.close()
-            closed_tape.check(run.tape)
+            if lost is not None:
+                raise lost
+            several_engines.join_tapes(run.tapes, run.tape, settings.base)
+            if several:
+                folder.note(tape=str(run.tape))
         except FaultwireError as error:
             folder.end("void", error=error.code)
             raise
@@ -111,46 +120,46 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
     starting = stack.enter_context(
         StartingEngine(folder.path.absolute(), inside.descriptors if inside is not None else ())
     )
+    others = several_engines.starting_others(folder, settings.engines, stack)
+    tapes = several_engines.tapes_of(folder, tape, settings.engines)
     routes = _start_mock(script, folder, stack) if settings.mock else {}
     mark = token()
-    engine = stack.enter_context(
-        starting.configure(
-            EngineSettings(
-                run_dir=folder.path.absolute(),
-                agents=mark,
-                ca_dir=ca_dir.absolute(),
-                covers=settings.frozen.instant if settings.frozen else None,
-                listen=settings.listen,
-                auth=settings.auth,
-                tape=tape.absolute(),
-                record_policy=settings.record_policy,
-                on_tape_failure=settings.on_tape_failure,
-                redact=dict(settings.redact),
-                replay=settings.replay,
-                tape_settings=new_tape_settings(settings),
-                upstream_ca=upstream_ca,
-                client_certs=client_certs,
-                routes=routes,
-                reverse=dict(routed.routes),
-                allow_hosts=allowed(settings.allow_hosts),
-                local_only=settings.mock,
-                remote_hosts=settings.mock_except,
-                upstream_proxies=proxies,
-                implicit=implicit,
-                radius=settings.radius or RadiusSettings(),
-                namespace=inside,
-            )
-        )
+    made = EngineSettings(
+        run_dir=folder.path.absolute(),
+        agents=mark,
+        ca_dir=ca_dir.absolute(),
+        covers=settings.frozen.instant if settings.frozen else None,
+        listen=settings.listen,
+        auth=settings.auth,
+        tape=tapes[0].absolute(),
+        record_policy=settings.record_policy,
+        on_tape_failure=settings.on_tape_failure,
+        redact=dict(settings.redact),
+        replay=settings.replay,
+        tape_settings=new_tape_settings(settings),
+        upstream_ca=upstream_ca,
+        client_certs=client_certs,
+        routes=routes,
+        reverse=dict(routed.routes),
+        allow_hosts=allowed(settings.allow_hosts),
+        local_only=settings.mock,
+        remote_hosts=settings.mock_except,
+        upstream_proxies=proxies,
+        implicit=implicit,
+        radius=settings.radius or RadiusSettings(),
+        namespace=inside,
     )
+    engine = stack.enter_context(starting.configure(made))
+    engines = EnginePool([engine, *several_engines.start_others(others, made, tapes, stack)])
     trust = write_trust(ca_dir, engine.ca_pem, os.environ)
     offline = settings.mock or (settings.replay is not None and settings.replay.offline)
     ways = (routes, routed, mark)
-    run = Run(folder, tape, engine, trust, *ways, base_urls=settings.base_urls, keyless=offline)
+    run = Run(folder, tape, tapes, engines, trust, *ways, base_urls=settings.base_urls, keyless=offline)
     run.upstream = proxies.urls if proxies is not None else ()
     if space is not None and wanted is not None:
         run.space = space
         run.unfurnished = namespaced.furnish(space, wanted, trust, folder.path, os.environ)
-    stack.callback(run.histories.close)
+    stack.callback(run.close_tapes)
     return run
 
 

@@ -55,6 +55,8 @@ class LaunchSettings:
     """A network namespace for the command, where it is to have one."""
     redirected: int | None = None
     """A port of loopback to which a packet filter redirects connections."""
+    engines: int = 1
+    """How many engines its sessions are placed on."""
     radius: RadiusSettings | None = None
     """What runtime control may touch at most."""
     environ: Mapping[str, str] | None = None

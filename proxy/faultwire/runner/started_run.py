@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,6 @@ from faultwire.capture.netns.environment import inside_environment
 from faultwire.capture.traceparent import traced
 from faultwire.capture.trust import explained
 from faultwire.exchange.tunnel import divide
-from faultwire.mitm.engine.client import Engine
 from faultwire.profile.load import dump
 from faultwire.runner.folder import RunFolder
 from faultwire.runner.histories import Histories
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from faultwire.capture.netns.namespace import Namespace
     from faultwire.events import Bypass, History
     from faultwire.mitm.engine.client import SessionHandle, SessionSummary
+    from faultwire.mitm.engine.pool import EnginePool
     from faultwire.profile.model import Profile
     from faultwire.replay.settings import SessionAnswers
 
@@ -40,7 +41,8 @@ class Run:
         self,
         folder: RunFolder,
         tape: Path,
-        engine: Engine,
+        tapes: Sequence[Path],
+        engines: EnginePool,
         trust: TrustFiles,
         routes: Mapping[str, str],
         plan: Plan,
@@ -51,7 +53,10 @@ class Run:
     ) -> None:
         self.folder = folder
         self.tape = tape
-        self.engine = engine
+        self.tapes = tuple(tapes)
+        """What each engine records: the tape itself, or those that it is made of at the end."""
+        self.engines = engines
+        self.engine = engines.engines[0]
         self.trust = trust
         self.routes = dict(routes)
         self.plan = plan
@@ -66,7 +71,7 @@ class Run:
         self._handles: dict[str, SessionHandle] = {}
         self._lock = threading.Lock()
         self._shared, self._shared_environment = "", dict[str, str]()
-        self.histories = Histories(tape)
+        self._histories = [Histories(one) for one in tapes]
         self._turnstile = Turnstile()
 
     @property
@@ -96,7 +101,7 @@ class Run:
         if self._shared:
             self._turnstile.enter(name, alone=not divide(profile).idle)
         try:
-            handle = self.engine.open_session(
+            handle = self.engines.open_session(
                 name, dump(profile), seed, via=self._shared, dice=dice, answers=answers
             )
         except BaseException:
@@ -112,7 +117,7 @@ class Run:
 
         With `unnamed`, we do not start it: what comes to the proxy without a user is of it.
         """
-        handle = self.engine.share(name, unnamed=unnamed)
+        handle = self.engines.share(name, unnamed=unnamed)
         self._shared = name
         self._shared_environment = self._environment_of(handle)
         return self.environment() if unnamed and not self.base_urls else self._shared_environment
@@ -135,7 +140,8 @@ class Run:
         """
         given = os.environ if base is None else base
         given = keyless(given) if self.keyless else given
-        given = self.plan.environment(given, f"{self.proxy_url}/{token or self.engine.token}")
+        at = _without_user(proxy_url) if proxy_url else self.proxy_url
+        given = self.plan.environment(given, f"{at}/{token or self.engine.token}")
         given["FAULTWIRE_SHIMS"] = str(self.folder.path / "shims")
         if self.space is not None:
             return inside_environment(given, self.trust)
@@ -152,7 +158,7 @@ class Run:
         """End a session once all of it is on disk; its agent was seen connected to these addresses (and so
         many `more`), the proxy's own among them."""
         try:
-            summary = self.engine.close_session(name, bypassed, more)
+            summary = self.engines.close_session(name, bypassed, more)
         finally:
             self._turnstile.leave(name)
         with self._lock:
@@ -163,11 +169,27 @@ class Run:
 
     def history(self, name: str) -> History:
         """The traffic of a closed session, read from the tape."""
-        return self.histories.read(name)
+        return self._histories[self.engines.number_of(name)].read(name)
+
+    def close_tapes(self) -> None:
+        """Let the tapes go, before their engines end."""
+        for each in self._histories:
+            each.close()
+
+    def notes(self) -> tuple[str, ...]:
+        """What traffic there was that belongs to no session, in words."""
+        return self.engines.notes()
 
     def ledger_hash(self) -> str:
-        """One hash over every fault decision that is on the tape."""
+        """One hash over every fault decision that is on the tape, or on those that it is made of."""
         from faultwire.tape.read.reader import TapeReader
 
-        with TapeReader.open(self.tape) as tape:
-            return tape.ledger_hash()
+        with ExitStack() as stack:
+            first, *others = [stack.enter_context(TapeReader.open(tape)) for tape in self.tapes]
+            return first.ledger_hash(*others)
+
+
+def _without_user(proxy_url: str) -> str:
+    """Where the engine of a session listens."""
+    scheme, _, rest = proxy_url.partition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}"

@@ -18,6 +18,7 @@ from faultwire import child_process
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.events import Bypass, FailedHandshake
 from faultwire.mitm.engine.control_client import ControlClient
+from faultwire.mitm.settings import engine_file
 
 if TYPE_CHECKING:
     import subprocess
@@ -105,6 +106,11 @@ class Engine:
     def pid(self) -> int:
         """The engine's process id."""
         return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """How the process ended; None while it is there."""
+        return self._process.poll()
 
     @property
     def alive(self) -> bool:
@@ -209,12 +215,12 @@ class StartingEngine:
     """The process of an engine, which imports what it needs while its starter makes up its settings.
 
     A context manager: leaving it ends a process that got no settings. `run_dir` is made where it is missing;
-    `descriptors` are handed to it under the same numbers.
+    `descriptors` are handed to it under the same numbers; `number` is which engine of the run it is, from 1.
     """
 
-    def __init__(self, run_dir: Path, descriptors: Sequence[int] = ()) -> None:
+    def __init__(self, run_dir: Path, descriptors: Sequence[int] = (), number: int = 1) -> None:
         run_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._log = run_dir / "engine.log"
+        self._log = run_dir / engine_file("engine.log", number)
         self._process = child_process.start(
             "faultwire.mitm", (), self._log, _environment(), asserts=False, fds=descriptors
         )

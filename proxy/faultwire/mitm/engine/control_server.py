@@ -32,6 +32,7 @@ from faultwire.mitm.settings import (
     InterventionSettings,
     SessionSettings,
     ShareSettings,
+    engine_file,
 )
 
 if TYPE_CHECKING:
@@ -74,13 +75,13 @@ class Controlled(Protocol):
 class Control:
     """The server side. `path` is where it listens."""
 
-    def __init__(self, engine: Controlled, run_dir: Path) -> None:
+    def __init__(self, engine: Controlled, run_dir: Path, number: int = 1) -> None:
         self._engine = engine
         self._folder: Path | None = None
-        self.path = run_dir / "control.sock"
+        self.path = run_dir / engine_file("control.sock", number)
         if len(os.fsencode(self.path)) > MAX_PATH:
             self._folder = Path(tempfile.mkdtemp(prefix="faultwire-"))
-            self.path = self._folder / "control.sock"
+            self.path = self._folder / self.path.name
         self._operations: dict[str, Operation] = {
             "open_session": self._open_session,
             "close_session": self._close_session,

@@ -56,7 +56,7 @@ async def _run(settings: EngineSettings) -> int:
     report("opening the port and the tape")
     await engine.start()
     report("opening the control socket")
-    control = Control(engine, settings.run_dir)
+    control = Control(engine, settings.run_dir, settings.number)
     await control.start()
     loop = asyncio.get_running_loop()
     collector = PacedCollector(lambda: engine.gateway.live)

@@ -180,10 +180,13 @@ class TapeReader:
                 for line in gathered.lines:
                     yield session, self._understood(line, fault_fired)
 
-    def ledger_hash(self) -> str:
-        """The hash of all that faults decided; see `fault_ledger.ledger_hash`."""
-        attacked: set[str] = set()
-        return ledger_hash(self._noting(attacked), self._changed(attacked))
+    def ledger_hash(self, *others: TapeReader) -> str:
+        """The hash of all that faults decided, here and on `others`; see `fault_ledger.ledger_hash`."""
+        each = [(tape, set[str]()) for tape in (self, *others)]
+        return ledger_hash(
+            (line for tape, attacked in each for line in tape._noting(attacked)),
+            (found for tape, attacked in each for found in tape._changed(attacked)),
+        )
 
     def _noting(self, attacked: set[str]) -> Iterator[tuple[str, FaultFired]]:
         """The ledger, while the sessions are noted in which a fault changed what a model reads."""

@@ -1,0 +1,44 @@
+"""`--engines`: on how many engines the sessions of a run are placed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from click.types import StringParamType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+F = TypeVar("F", bound="Callable[..., Any]")
+AUTO = "auto"
+MOST = 64
+
+
+class EngineCount(StringParamType):
+    """A number from 1 to 64, or `auto`."""
+
+    name = "engines"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+        """The number, or `auto`. Fails as click's other types do."""
+        text = str(value)
+        if text == AUTO:
+            return AUTO
+        if not (
+            text.isascii() and text.isdecimal() and len(text) <= len(str(MOST)) and 1 <= int(text) <= MOST
+        ):
+            self.fail(f"found `{text}`, expected a number from 1 to {MOST}, or `{AUTO}`", param, ctx)
+        return int(text)
+
+
+def engines_option(command: F) -> F:
+    """Add `--engines`."""
+    return click.option(
+        "--engines",
+        type=EngineCount(),
+        default="1",
+        show_default=True,
+        metavar="N|auto",
+        help="Place invocations on N proxy processes; `auto`: one per usable core but one.",
+    )(command)
