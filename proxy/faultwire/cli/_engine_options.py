@@ -20,7 +20,7 @@ class EngineCount(StringParamType):
 
     name = "engines"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number, or `auto`. Fails as click's other types do."""
         text = str(value)
         if text == AUTO:
