@@ -100,6 +100,13 @@ class Log:
         return max(map(models.count, models), default=0)
 
     @property
+    def on_its_way(self) -> float:
+        """The most seconds from a request to its failure. Faults answer at once: this is what the machine takes,
+        and the proxy may have seen a wait that is longer or shorter by as much."""
+        failed = [one for one in self.asked if one["status"] >= 400]
+        return max((one["ended"] - one["started"] for one in failed), default=0.0)
+
+    @property
     def waits(self) -> list[float]:
         """Seconds between a failed request to a model and the next one to the same model."""
         return [
