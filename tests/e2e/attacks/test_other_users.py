@@ -26,7 +26,9 @@ if token:
 s = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
 s.connect((host, port))
 s.sendall((head + "\\r\\n").encode())
-print(s.makefile("rb").readline().split()[1].decode())
+got = s.makefile("rb").read().decode()
+status = got.split()[1]
+print(status if status in ("200", "407") else got)
 """
 CALM = SessionSettings(name="proxy", profile={"name": "calm"}, seed=1)
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")

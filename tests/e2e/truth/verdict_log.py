@@ -101,8 +101,8 @@ class Log:
 
     @property
     def on_its_way(self) -> float:
-        """The most seconds from a request to its failure. Faults answer at once: this is what the machine takes,
-        and the proxy may have seen a wait that is longer or shorter by as much."""
+        """The most seconds from a request to its failure. Faults answer at once: this is what the machine
+        takes, and the proxy may have seen a wait that is longer or shorter by as much."""
         failed = [one for one in self.asked if one["status"] >= 400]
         return max((one["ended"] - one["started"] for one in failed), default=0.0)
 
