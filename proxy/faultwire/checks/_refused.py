@@ -54,8 +54,8 @@ def refused(made: str, result: str) -> bool:
     if is_json(made):
         return False
     lead = result[: 2 * LEAD]
-    says_so = compiled(_ABOUT_ARGUMENTS).search(lead.translate(_UNDERSCORE))
-    return compiled(_TEXTS).search(result) is not None or says_so is not None or _unparsed(lead)
+    is_about_arguments = compiled(_ABOUT_ARGUMENTS).search(lead.translate(_UNDERSCORE))
+    return compiled(_TEXTS).search(result) is not None or is_about_arguments is not None or _unparsed(lead)
 
 
 def _unparsed(result: str) -> bool:

@@ -71,7 +71,10 @@ class ToolArguments(Check):
             return judged(
                 True, f"{quoted(self.tool)} was called as agreed", len(bad), [u.number for u in chosen]
             )
-        words = f"{quoted(self.tool)} was called with {quoted(bad[0][0].arguments, 160)}: {bad[0][1]}"
+        use, flaw = bad[0]
+        # The model may have asked for it with others: a request of the tool's own has those of its server.
+        where = " in a request of its own" if use.seen == "its own exchange" else ""
+        words = f"{quoted(self.tool)} was called{where} with {quoted(use.arguments, 160)}: {flaw}"
         return judged(False, words, len(bad), [use.number for use, _ in bad])
 
     def _flaw(self, use: Use) -> str | None:

@@ -160,7 +160,7 @@ RULES = (
     ),
     Rule(
         "mend_before_retry",
-        "Do not retry a request that the server rejected as invalid: change it, or fail.",
+        "Do not retry a request that the server rejected: change it or its key, or fail.",
         _fails("no_retry_of_client_errors"),
     ),
     Rule(

@@ -32,7 +32,7 @@ def broken_arguments(history: History) -> Evidence | None:
     for exchange, transcript in models(history):
         for result in transcript.request.results if transcript.request is not None else ():
             number, call = made.get(result.call_id, (0, None))
-            if call is None or _told(call, result):
+            if call is None or _reports_failure(call, result):
                 continue
             words = (
                 f"the agent answered the call of {quoted(call.name)} from exchange {number} with a result in "
@@ -50,7 +50,7 @@ def broken_arguments(history: History) -> Evidence | None:
     return None
 
 
-def _told(call: ToolCall, result: ToolResult) -> bool:
+def _reports_failure(call: ToolCall, result: ToolResult) -> bool:
     """Does the result say that the call was not run, or that something failed? A model that is told that has
     what it needs to ask again."""
     if refused(call.arguments, result.text) or declined(result.text) or result.is_error:

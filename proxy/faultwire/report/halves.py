@@ -85,7 +85,7 @@ def last_half(history: History, *, limits: bool, named: Collection[int] = ()) ->
         if beside(history, cut, found):
             then = "the same question was answered whole at the same time"
         words = f"{_what(cut, limits)}, {then}, and the command exited 0"
-        return Half(Evidence((cut.exchange.number,), words), BY_ERROR if _says_error(cut) else None)
+        return Half(Evidence((cut.exchange.number,), words), BY_ERROR if _names_error(cut) else None)
     return None
 
 
@@ -175,7 +175,7 @@ def _error(cut: Truncated) -> str | None:
     return answer.error if answer is not None else None
 
 
-def _says_error(cut: Truncated) -> bool:
+def _names_error(cut: Truncated) -> bool:
     """Did the stream name an error of its own? An event that cannot be read names none."""
     error = _error(cut)
     return error is not None and not error.startswith(NO_JSON)
@@ -184,7 +184,7 @@ def _says_error(cut: Truncated) -> bool:
 def _how(cut: Truncated) -> str:
     """How an answer ended that was cut in transit."""
     exchange, error = cut.exchange, _error(cut)
-    if error and not _says_error(cut):
+    if error and not _names_error(cut):
         return "with an event that is no JSON"
     if error:
         return f"with the error event {quoted(error, WORDS)}"

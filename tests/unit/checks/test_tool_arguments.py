@@ -27,6 +27,19 @@ def test_two_refunds(verdict, wire, settings, expected):
     assert verdict(ToolArguments(tool="refund", **settings), exchanges).verdict == expected
 
 
+def test_it_says_whether_the_arguments_are_those_of_the_models_call_or_of_the_tools_own_request(
+    verdict, wire
+):
+    check = ToolArguments(tool="refund", arguments={"query": "x"})
+    own = verdict(check, [wire.used(1, "refund", {"q": "x"})])
+    assert own.explanation == (
+        '`refund` was called in a request of its own with `{"q":"x"}`: there is no `query`'
+    )
+    call = wire.call("refund", '{"q": "x"}')
+    inside = verdict(check, [wire.talk(1, [wire.user(), wire.said("", call), wire.result("ok")])])
+    assert inside.explanation == '`refund` was called with `{"q":"x"}`: there is no `query`'
+
+
 def test_a_tool_that_was_not_used_is_unknown(verdict, wire):
     assert verdict(ToolArguments(tool="refund", arguments={"a": 1}), [wire.used(1)]).verdict == "unknown"
 

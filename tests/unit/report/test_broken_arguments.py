@@ -36,7 +36,7 @@ def test_arguments_that_the_model_did_not_send():
 
 
 @pytest.mark.parametrize("text", ["ERROR", "error: the arguments are no JSON; call again", "Exception: x"])
-def test_an_error_is_what_a_model_is_to_be_told(text):
+def test_a_model_that_gets_an_error_needs_nothing_more(text):
     assert found(asked(), answered(text)) is None
     assert found(asked(), answered(f"330 m. {text}")) is not None
 

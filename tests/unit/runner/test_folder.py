@@ -59,7 +59,7 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
     assert error.value.exit_code == 2
 
 
-def test_a_folder_that_was_removed_while_it_was_used_is_told(tmp_path):
+def test_a_folder_that_was_removed_while_it_was_used_is_an_error_of_its_own(tmp_path):
     folder = RunFolder.create("exec", base=tmp_path / ".faultwire")
     assert folder.removed is None
     shutil.rmtree(tmp_path / ".faultwire")
