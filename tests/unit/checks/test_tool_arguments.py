@@ -37,7 +37,7 @@ def test_it_says_whether_the_arguments_are_those_of_the_models_call_or_of_the_to
     )
     call = wire.call("refund", '{"q": "x"}')
     inside = verdict(check, [wire.talk(1, [wire.user(), wire.said("", call), wire.result("ok")])])
-    assert inside.explanation == '`refund` was called with `{"q":"x"}`: there is no `query`'
+    assert inside.explanation == '`refund` was called with `{"q": "x"}`: there is no `query`'
 
 
 def test_a_tool_that_was_not_used_is_unknown(verdict, wire):
