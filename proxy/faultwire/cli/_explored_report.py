@@ -91,10 +91,10 @@ def _claimed(result: Result, claim: Claim, depth: int) -> Iterator[str]:
     excluded = total - run - claim.counts["open"] - claim.counts["undecided"]
     other = "other failure" if result.finds else "failure"
     if claim.holds:
-        these = f"{'this' if claim.faults == 1 else 'these'} {counted(claim.faults, 'fault')}"
         some = "any one" if depth == 1 else f"any {depth}"
+        faults = "the only fault" if claim.faults == 1 else f"{some} of these {claim.faults} faults"
         yield (
-            f"no {other} by {some} of {these} on this conversation: "
+            f"no {other} by {faults} on this conversation: "
             f"{run} of {counted(total, 'set')} run, {excluded} excluded"
         )
     else:

@@ -39,6 +39,13 @@ def test_a_bounded_claim_names_what_was_left_out() -> None:
     assert "by any one of" in text(Result("done", (), 4, HOLDS), depth=1)
 
 
+def test_a_claim_about_one_fault_speaks_of_no_other() -> None:
+    alone = Claim(2, 1, Counter({"run": 1}), (), True)
+    assert text(Result("done", (), 2, alone)).startswith(
+        "no failure by the only fault on this conversation: 1 of 1 set run, 0 excluded"
+    )
+
+
 def test_no_claim_where_it_does_not_hold() -> None:
     said = text(Result("budget", (), 4, OPEN))
     assert "no failure by" not in said
