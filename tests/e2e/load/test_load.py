@@ -113,7 +113,7 @@ def test_an_agent_that_saturates_has_its_knee_below_the_highest_level(faultwire:
 
 
 @pytest.mark.parametrize(
-    ("options", "ended", "most"), [(("--max-runs", "5"), "runs", 5), (("--max-time", "0.001s"), "time", 0)]
+    ("options", "ended", "most"), [(("--max-runs", "5"), "runs", 5), (("--max-time", "0.000001s"), "time", 0)]
 )
 def test_nothing_begins_after_a_bound(
     faultwire: Any, here: Path, options: tuple[str, ...], ended: str, most: int

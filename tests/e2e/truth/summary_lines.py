@@ -15,6 +15,8 @@ NEVER_PRINTED = {MISSING}
 """It is compared with the kind of a divergence; `a call is missing` is what is printed then."""
 BY_UNIT_TESTS = {
     "  {} in redacted header fields only: {}",
+    "1 answer differs",
+    "{} answers differ",
     "1 other answer differs",
     "{} other answers differ",
     "{} answered {}, which no fault made{}",
@@ -57,6 +59,8 @@ PATTERNS = Patterns(
         "  {} sent upstream because of --on-miss `{}`{}": r"  \d+ sent upstream because of --on-miss `\w+`.*",
         "answer differs": r"  not exact: 1 answer differs from .+",
         "answers differ": r"  not exact: \d+ answers differ from .+",
+        "1 answer differs": r"  1 answer differs in redacted .+",
+        "{} answers differ": r"  \d+ answers differ in redacted .+",
         "1 other answer differs": r"  1 other answer differs in .+",
         "{} other answers differ": r"  \d+ other answers differ in .+",
         "1 answer": r"  exact but for redacted .+ in 1 answer",

@@ -37,9 +37,11 @@ IN_EXEC = {
 """`test_noticed` has agents whose calls the proxy refuses, `test_own_exit_code` one that fails by a fault in
 an answer with 200, and `test_endings` agents that say by their exit code how it went, or do not.
 `tests/unit/report/test_advice.py` has a tunnel that a fault broke."""
-BY_UNIT_TESTS = {REPEATED}
+SILENT_SERVER = "gave no response (the proxy answered {}: {})"
+BY_UNIT_TESTS = {REPEATED, SILENT_SERVER}
 """The rule looks at what the tool itself gave back: faults put their text before the model, unseen by the
-agent. `tests/unit/report/test_advice.py` has tools that failed by themselves."""
+agent. `tests/unit/report/test_advice.py` has tools that failed by themselves, and `test_cause.py` beside it a
+server that says nothing, which the mock never does."""
 UNREACHABLE = "the price service is not reachable"
 ALWAYS: dict[str, list[dict[str, Any]]] = {
     "calm": [],
