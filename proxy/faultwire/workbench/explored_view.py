@@ -139,9 +139,9 @@ def sentence(claim: Claim, *, found: bool) -> str:
     excluded = total - run - claim.sets.get("open", 0) - claim.sets.get("undecided", 0)
     if not claim.holds:
         return f"no claim: {run} of {counted(total, 'set')} run, {excluded} excluded: {claim.why_not or ''}"
-    these = f"{'this' if claim.faults == 1 else 'these'} {counted(claim.faults, 'fault')}"
     some = "any one" if claim.depth == 1 else f"any {claim.depth}"
+    faults = "the only fault" if claim.faults == 1 else f"{some} of these {claim.faults} faults"
     return (
-        f"no {'other failure' if found else 'failure'} by {some} of {these} on this conversation: "
+        f"no {'other failure' if found else 'failure'} by {faults} on this conversation: "
         f"{run} of {counted(total, 'set')} run, {excluded} excluded"
     )
