@@ -9,6 +9,7 @@ import agent_logs
 from agent_logs import RIVERS, TEA
 from summary_lines import (
     EXACT_BUT,
+    HEADS,
     NOT_EXACT,
     Check,
     as_written,
@@ -52,7 +53,7 @@ CALM = (*ALWAYS, NO_PROFILE, MOCKED)
 FAULTED = (*ALWAYS, MOCKED)
 REPLAYED = (*ALWAYS, "replay from {}", "replayed   {}", "{} of {} from {}")
 FORKED = ("{} fired", "ledger: {}", "replayed   {}", "{} of {} from {}")
-ONE_HEAD = (EXACT_BUT, "1 answer")
+ONE_HEAD = (HEADS, "1 answer differs")
 HEADS_DIFFER = (EXACT_BUT, "{} answers")
 BODIES_DIFFER = (NOT_EXACT, "redacted values are not on the tape", "answers differ")
 DIVERGED = ("  diverged: {}", "  not requested: {}")
