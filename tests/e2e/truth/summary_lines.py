@@ -14,7 +14,6 @@ MISSING = "missing call"
 NEVER_PRINTED = {MISSING}
 """It is compared with the kind of a divergence; `a call is missing` is what is printed then."""
 BY_UNIT_TESTS = {
-    "  {} in redacted header fields only: {}",
     "1 answer",
     "{} answers differ",
     "1 other answer differs",
