@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.checks.bent import bent, checks
 
-from faultwire.checks._transcripts import _LIGHT, charged, models, transcript_of
+from faultwire.checks._transcripts import _LIGHT, PLACE, charged, models, quoted_place, transcript_of
 from faultwire.events import Message
 from faultwire.wire.transcript import exchange as recorded_exchange
 
@@ -75,3 +75,14 @@ def test_charged_is_what_the_provider_counted(history, wire):
     # a message beside the body does not change what HTTP said
     with_message = replace(cut, messages=(Message("server", "text", b"{}", 1, 1),))
     assert charged(history("", with_message), with_message) == charged(one, whole)
+
+
+def test_a_place_is_shown_whole_or_without_its_path(wire):
+    def shown(path):
+        one = wire.talk(1)
+        return quoted_place(replace(one, request=replace(one.request, path=path)))
+
+    gemini = "/v1beta/models/gemini-2.5-flash-preview-09-2025:streamGenerateContent"
+    assert shown(f"{gemini}?alt=sse") == f"`api.openai.com{gemini}`"
+    assert len(gemini) > 60
+    assert shown("/" + "x" * PLACE) == "`api.openai.com/ …`"
