@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.cli.output import fields, say, show
 from faultwire.errors import FaultError, UsageError
+from faultwire.report.explored import WHY, sentence
 from faultwire.text import counted, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from faultwire.cli._shrunk_repro import Written
-    from faultwire.explore.claim import Claim, Reason
+    from faultwire.explore.claim import Claim
     from faultwire.explore.execute import Executor
     from faultwire.explore.found import Find
     from faultwire.explore.search import Explorer, Result
@@ -22,16 +23,6 @@ if TYPE_CHECKING:
 LISTED = 20
 """Sets that were left out, in a terminal; the file has all."""
 INTERRUPTED = 130
-WHY: dict[Reason, str] = {
-    "a find": "hold a failure that was found, or act alike",
-    "same call": "are two faults on one call, which takes one",
-    "not met": "cannot both fire: with the one, the call of the other never comes",
-    "together": "fired together in a run with further faults, which passed",
-    "same reaction": "have one fault that the agent takes like another one, which was run",
-    "lineage": "are on calls between which no bytes lead, and each alone changed nothing later",
-    "undecided": "were run, and could not be judged",
-    "open": "were not run",
-}
 
 
 def progress(explorer: Explorer) -> None:
@@ -87,20 +78,17 @@ def _faults(find: Find) -> str:
 
 
 def _claimed(result: Result, claim: Claim, depth: int) -> Iterator[str]:
-    run, total = claim.counts["run"], sum(claim.counts.values())
-    excluded = total - run - claim.counts["open"] - claim.counts["undecided"]
-    other = "other failure" if result.finds else "failure"
-    if claim.holds:
-        some = "any one" if depth == 1 else f"any {depth}"
-        faults = "the only fault" if claim.faults == 1 else f"{some} of these {claim.faults} faults"
-        yield (
-            f"no {other} by {faults} on this conversation: "
-            f"{run} of {counted(total, 'set')} run, {excluded} excluded"
-        )
-    else:
-        yield f"no claim: {run} of {counted(total, 'set')} run, {excluded} excluded: {claim.why_not}"
+    yield sentence(
+        claim.counts,
+        holds=claim.holds,
+        depth=depth,
+        faults=claim.faults,
+        why_not=claim.why_not,
+        found=bool(result.finds),
+    )
+    counts: Mapping[Any, int] = claim.counts
     for reason, words in WHY.items():
-        count = claim.counts[reason]
+        count = counts[reason]
         if count:
             yield f"  {count} {words}"
             named = [faults for faults, why in claim.excluded if why == reason][:LISTED]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from faultwire.text import counted
+from faultwire.report.explored import WHY, sentence
 from faultwire.workbench.shrunk_view import reproduced
 from faultwire.workbench.written import Shape, Words, read
 
@@ -13,17 +13,6 @@ if TYPE_CHECKING:
 
 FINDS, SETS = 200, 200
 """Failures that are shown, and sets of one reason."""
-WHY = {
-    "a find": "hold a failure that was found, or act alike",
-    "same call": "are two faults on one call, which takes one",
-    "not met": "cannot both fire: with the one, the call of the other never comes",
-    "together": "fired together in a run with further faults, which passed",
-    "same reaction": "have one fault that the agent takes like another one, which was run",
-    "lineage": "are on calls between which no bytes lead, and each alone changed nothing later",
-    "undecided": "were run, and could not be judged",
-    "open": "were not run",
-}
-"""What the command says of each reason; a test holds both to be the same."""
 
 
 class Fault(Shape):
@@ -130,18 +119,12 @@ def _claim(claim: Claim, found: bool, words: Words) -> dict[str, Any]:
         for reason, text in WHY.items()
         if claim.sets.get(reason)
     ]
-    return {"holds": claim.holds, "sentence": words.line(sentence(claim, found=found)), "reasons": reasons}
-
-
-def sentence(claim: Claim, *, found: bool) -> str:
-    """What may be claimed, in the words of the command; `found` says that there was a failure."""
-    run, total = claim.sets.get("run", 0), sum(claim.sets.values())
-    excluded = total - run - claim.sets.get("open", 0) - claim.sets.get("undecided", 0)
-    if not claim.holds:
-        return f"no claim: {run} of {counted(total, 'set')} run, {excluded} excluded: {claim.why_not or ''}"
-    some = "any one" if claim.depth == 1 else f"any {claim.depth}"
-    faults = "the only fault" if claim.faults == 1 else f"{some} of these {claim.faults} faults"
-    return (
-        f"no {'other failure' if found else 'failure'} by {faults} on this conversation: "
-        f"{run} of {counted(total, 'set')} run, {excluded} excluded"
+    claimed = sentence(
+        claim.sets,
+        holds=claim.holds,
+        depth=claim.depth,
+        faults=claim.faults,
+        why_not=claim.why_not or "",
+        found=found,
     )
+    return {"holds": claim.holds, "sentence": words.line(claimed), "reasons": reasons}
