@@ -1,4 +1,4 @@
-"""An agent that cleans its project while it runs, as `git clean -fdx` does, takes the run's folder with it."""
+"""An agent that cleans its project while it runs, as `git clean -fdx` does, removes the run's folder."""
 
 from __future__ import annotations
 
