@@ -61,14 +61,14 @@ NATIVE = "FAULTWIRE_NATIVE"
 HTTP2 = "FAULTWIRE_HTTP2"
 
 
-def _switched_on(variable: str) -> bool:
-    """Does the environment switch this on? Raises UsageError."""
-    found = os.environ.get(variable, "")
-    if found not in ("", "on", "off"):
+def _switched_on(variable: str, default: str) -> bool:
+    """Is this on by the environment, or where that says nothing by default? Raises UsageError."""
+    found = os.environ.get(variable) or default
+    if found not in ("on", "off"):
         raise UsageError(
             f"`{variable}` is `{found}`, expected `on` or `off`",
             code="engine.settings",
-            hint="leave it out for `off`",
+            hint=f"leave it out for `{default}`",
         )
     return found == "on"
 
@@ -258,9 +258,9 @@ class EngineSettings(Frozen):
     idle_request_s: float = _seconds("FAULTWIRE_IDLE_REQUEST_S", REQUEST_S)
     handshake_s: float = _seconds("FAULTWIRE_HANDSHAKE_S", HANDSHAKE_S)
     per_source: int = Field(default_factory=_per_source, ge=1)
-    native: bool = Field(default_factory=partial(_switched_on, NATIVE))
+    native: bool = Field(default_factory=partial(_switched_on, NATIVE, "off"))
     """Are TLS and HTTP/1.1 of tunnels the core's, where it does all that a tunnel needs?"""
-    http2: bool = Field(default_factory=partial(_switched_on, HTTP2))
+    http2: bool = Field(default_factory=partial(_switched_on, HTTP2, "on"))
     """Is HTTP/2 agreed on with every client that offers it, not only with those that offer nothing else?"""
     drain_s: float = Field(default=5.0, ge=0)
 

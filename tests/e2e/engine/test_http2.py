@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from pathlib import Path
 from typing import Any
 
 import h2.config
@@ -93,10 +94,15 @@ def opened(tools: Any, engine: Engine, server: Any, profile: Any) -> tuple[H2, S
     return H2(tools, engine, server.port, handle), handle
 
 
-def test_it_is_offered_only_to_those_who_speak_nothing_else(tools: Any, engine: Engine, server: Any) -> None:
-    for offer, chosen in ((["h2"], "h2"), (["h2", "http/1.1"], "http/1.1"), (["http/1.1"], "http/1.1")):
-        with tools.Client(engine, f"localhost:{server.port}", tls=True, alpn=offer) as client:
-            assert client.sock.selected_alpn_protocol() == chosen
+@pytest.mark.parametrize(("given", "with_both"), [({}, "h2"), ({"http2": False}, "http/1.1")])
+def test_a_client_gets_what_it_offers_and_by_settings_http_1_1_before_http_2(
+    tools: Any, tmp_path: Path, test_ca: Any, server: Any, given: dict[str, bool], with_both: str
+) -> None:
+    settings = tools.settings_in(tmp_path, test_ca).model_copy(update=given)
+    with Engine.start(settings) as engine:
+        for offer, chosen in ((["h2"], "h2"), (["h2", "http/1.1"], with_both), (["http/1.1"], "http/1.1")):
+            with tools.Client(engine, f"localhost:{server.port}", tls=True, alpn=offer) as client:
+                assert client.sock.selected_alpn_protocol() == chosen
 
 
 def test_streams_pass_beside_each_other(tools: Any, engine: Engine, server: Any) -> None:

@@ -36,10 +36,16 @@ ENDS_BROKEN = {"reset": True, "close": True, "cut_stream": True, "truncate_body"
 
 
 @pytest.fixture(scope="module")
-def both(tools: Any, tmp_path_factory: pytest.TempPathFactory, test_ca: Any) -> Iterator[Engine]:
-    """An engine that speaks either, as its client wants."""
-    settings = tools.settings_in(tmp_path_factory.mktemp("both"), test_ca)
-    with Engine.start(settings.model_copy(update={"http2": True})) as running:
+def both(engine: Engine) -> Engine:
+    """An engine that speaks either, as its client wants: by default."""
+    return engine
+
+
+@pytest.fixture(scope="module")
+def older(tools: Any, tmp_path_factory: pytest.TempPathFactory, test_ca: Any) -> Iterator[Engine]:
+    """One that speaks HTTP/1.1 to all who can."""
+    settings = tools.settings_in(tmp_path_factory.mktemp("older"), test_ca)
+    with Engine.start(settings.model_copy(update={"http2": False})) as running:
         yield running
 
 
@@ -142,12 +148,12 @@ def test_a_connection_to_a_server_without_it_serves_call_after_call(
     assert both.close_session(session.name).exchanges == 5
 
 
-def test_curl_speaks_what_it_offers(tools: Any, both: Engine, engine: Engine, tls_upstream: Any) -> None:
+def test_curl_speaks_what_it_offers(tools: Any, both: Engine, older: Engine, tls_upstream: Any) -> None:
     program = shutil.which("curl")
     assert program is not None, "curl is needed: apt-get install curl"
     tls_upstream.answer("/x", b"{}")
     spoken, shown = {}, {}
-    for name, running in (("on", both), ("off", engine)):
+    for name, running in (("on", both), ("off", older)):
         session = running.open_session(tools.fresh("curl"), tools.CALM, 1)
         command = [program, "-sS", "-x", proxy_of(session, running), "--cacert", str(running.ca_pem)]
         url = f"https://localhost:{tls_upstream.port}/x"

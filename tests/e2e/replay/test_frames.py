@@ -12,7 +12,7 @@ import pytest
 
 CALLS = Path(__file__).parents[1] / "engine" / "http2_clients" / "calls.mjs"
 URL = "https://api.openai.com/v1/chat/completions"
-HTTP2 = {"FAULTWIRE_HTTP2": "on", "OPENAI_API_KEY": "sk-test-key-of-nobody"}
+KEY = {"OPENAI_API_KEY": "sk-test-key-of-nobody"}
 FAULTS = {
     "rst_stream, PROTOCOL_ERROR": "rst_stream: {code: PROTOCOL_ERROR}",
     "rst_stream behind events": "rst_stream: {code: ENHANCE_YOUR_CALM, after_events: 2}",
@@ -52,7 +52,7 @@ def test_a_replay_without_the_fault_ends_as_the_call_had_ended(
     assert shutil.which("node"), "node is needed: apt-get install nodejs"
     asked = agent(here, 100_000 if name == "stall_window" else 0)
     options = ("exec", "--mock", "--fault", FAULTS[name], "--record", "a.tape")
-    first = faultwire(*options, *asked, env=HTTP2)
+    first = faultwire(*options, *asked, env=KEY)
     told = came(first)
     assert {protocol for *_, protocol in told} == {"h2"}
     assert b"faults     0 fired" not in first.stderr
@@ -61,5 +61,5 @@ def test_a_replay_without_the_fault_ends_as_the_call_had_ended(
         assert SAID[name] in errors[0], "the control: the fault was seen"
     else:
         assert errors == ["", ""]
-    again = faultwire("exec", "--replay", "a.tape", "--record", "b.tape", *asked, env=HTTP2)
+    again = faultwire("exec", "--replay", "a.tape", "--record", "b.tape", *asked, env=KEY)
     assert came(again) == told, again.stderr.decode()

@@ -25,8 +25,7 @@ EDITED = [{"name": "calculator", "arguments": {"expression": "9*9"}}]
 
 @pytest.fixture(autouse=True)
 def offered(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Clients that offer HTTP/2 get it; `here` has taken all variables of ours away."""
-    monkeypatch.setenv("FAULTWIRE_HTTP2", "on")
+    """`here` has taken all variables away."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key-of-nobody")
 
 

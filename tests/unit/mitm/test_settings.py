@@ -71,26 +71,29 @@ def test_routes_of_base_url_mode_have_plain_names(name: str) -> None:
     assert EngineSettings(**WHERE, reverse={"a-1.b_2": "https://x.test/v1"}).reverse
 
 
-SWITCHES = [("FAULTWIRE_NATIVE", "native"), ("FAULTWIRE_HTTP2", "http2")]
+SWITCHES = [("FAULTWIRE_NATIVE", "native", False), ("FAULTWIRE_HTTP2", "http2", True)]
 
 
-@pytest.mark.parametrize(("variable", "field"), SWITCHES)
-@pytest.mark.parametrize(("text", "on"), [(None, False), ("", False), ("off", False), ("on", True)])
+@pytest.mark.parametrize(("variable", "field", "default"), SWITCHES)
+@pytest.mark.parametrize(("text", "on"), [(None, None), ("", None), ("off", False), ("on", True)])
 def test_the_native_path_and_http_2_are_chosen_by_the_environment(
-    monkeypatch: pytest.MonkeyPatch, variable: str, field: str, text: str | None, on: bool
+    monkeypatch: pytest.MonkeyPatch, variable: str, field: str, default: bool, text: str | None, on: bool | None
 ) -> None:
     if text is None:
         monkeypatch.delenv(variable, raising=False)
     else:
         monkeypatch.setenv(variable, text)
-    assert getattr(EngineSettings(**WHERE), field) is on
+    assert getattr(EngineSettings(**WHERE), field) is (default if on is None else on)
 
 
-@pytest.mark.parametrize("variable", ["FAULTWIRE_NATIVE", "FAULTWIRE_HTTP2"])
-def test_a_choice_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+@pytest.mark.parametrize(("variable", "default"), [("FAULTWIRE_NATIVE", "off"), ("FAULTWIRE_HTTP2", "on")])
+def test_a_choice_that_there_is_not_is_refused(
+    monkeypatch: pytest.MonkeyPatch, variable: str, default: str
+) -> None:
     monkeypatch.setenv(variable, "yes")
-    with pytest.raises(UsageError, match=f"`{variable}` is `yes`, expected `on` or `off`"):
+    with pytest.raises(UsageError, match=f"`{variable}` is `yes`, expected `on` or `off`") as raised:
         EngineSettings(**WHERE)
+    assert raised.value.hint == f"leave it out for `{default}`"
 
 
 @pytest.mark.parametrize(

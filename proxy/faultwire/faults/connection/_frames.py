@@ -24,4 +24,4 @@ def no_frames(exchange: Exchange) -> str | None:
     """Why there is no frame that could be sent, or None."""
     if exchange.http2:
         return None
-    return "the client speaks HTTP/1.1 to us (`FAULTWIRE_HTTP2=on` lets clients have HTTP/2)"
+    return "the client spoke HTTP/1.1 to us, which has no such frames"
