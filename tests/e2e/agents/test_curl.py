@@ -12,7 +12,7 @@ NIGHTLY = pytest.mark.nightly
 URL = "https://api.openai.com/v1/chat/completions"
 BODY = {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Tell me about rivers."}]}
 PARTIAL, RESET, HTTP2_STREAM = 18, 56, 92
-"""Exit codes of curl. What ends an answer over HTTP/2 ends its stream (RFC 9113 §5.4.2), not the connection."""
+"""Exit codes of curl. Over HTTP/2 a broken answer ends its stream, not the connection (RFC 9113 §5.4.2)."""
 
 
 def command(*, stream: bool = False) -> list[str]:

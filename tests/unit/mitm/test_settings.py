@@ -77,7 +77,12 @@ SWITCHES = [("FAULTWIRE_NATIVE", "native", False), ("FAULTWIRE_HTTP2", "http2", 
 @pytest.mark.parametrize(("variable", "field", "default"), SWITCHES)
 @pytest.mark.parametrize(("text", "on"), [(None, None), ("", None), ("off", False), ("on", True)])
 def test_the_native_path_and_http_2_are_chosen_by_the_environment(
-    monkeypatch: pytest.MonkeyPatch, variable: str, field: str, default: bool, text: str | None, on: bool | None
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+    field: str,
+    default: bool,
+    text: str | None,
+    on: bool | None,
 ) -> None:
     if text is None:
         monkeypatch.delenv(variable, raising=False)
