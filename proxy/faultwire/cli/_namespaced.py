@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from faultwire.runner.started_run import Run
 
 F = TypeVar("F", bound="Callable[..., Any]")
+RELAYED = ("netns", "tun", "wireguard")
+"""Ways of capture in which connections may be passed on."""
 SEALED = "past the proxy: nothing; the command's network namespace has no way out"
 """Said where it is so by construction. Programs outside that are asked over Unix sockets are not in it."""
 
@@ -24,25 +26,25 @@ OWN_SERVER = "a server of the command's own cannot listen on the captured ports"
 
 def namespace_options(command: F) -> F:
     """`--capture-port` and `--relay`."""
-    options = (
-        click.option(
-            "--capture-port",
-            multiple=True,
-            type=click.IntRange(1, 65535),
-            metavar="PORT",
-            help="With --capture netns: also capture HTTP and TLS to this port; repeatable.",
-        ),
-        click.option(
-            "--relay",
-            multiple=True,
-            callback=_as_rules,
-            metavar="HOST:PORT",
-            help="With --capture netns: pass connections to this host on unread and unrecorded; repeatable.",
-        ),
+    port = click.option(
+        "--capture-port",
+        multiple=True,
+        type=click.IntRange(1, 65535),
+        metavar="PORT",
+        help="With --capture netns: also capture HTTP and TLS to this port; repeatable.",
     )
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return port(relay_option("With --capture netns, tun or wireguard")(command))
+
+
+def relay_option(where: str) -> Callable[[F], F]:
+    """`--relay`, for the traffic that is captured `where` it says."""
+    return click.option(
+        "--relay",
+        multiple=True,
+        callback=_as_rules,
+        metavar="HOST:PORT",
+        help=f"{where}: pass connections to this host on unread and unrecorded; repeatable.",
+    )
 
 
 def _as_rules(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -66,11 +68,15 @@ def wanted(
     from faultwire.runner.namespaced import DNS, NamespaceOptions
 
     if traffic.capture != "netns":
-        for name, values in (("--capture-port", ports), ("--relay", relays)):
-            if values:
-                raise UsageError(
-                    f"found `{name}` without `--capture netns`, expected both", code="usage.capture"
-                )
+        if ports:
+            raise UsageError(
+                "found `--capture-port` without `--capture netns`, expected both", code="usage.capture"
+            )
+        if relays and traffic.capture not in RELAYED:
+            raise UsageError(
+                "found `--relay` without `--capture netns`, expected both (or `tun`, or `wireguard`)",
+                code="usage.capture",
+            )
         return None
     if DNS in ports or any(rule.endswith(f":{DNS}") for rule in relays):
         raise UsageError(

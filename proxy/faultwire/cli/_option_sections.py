@@ -28,6 +28,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Capture": (
         "capture",
         "capture_port",
+        "wireguard_listen",
+        "tun_device",
         "redirected",
         "relay",
         "mock",

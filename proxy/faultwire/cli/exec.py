@@ -15,6 +15,7 @@ from faultwire.cli import _inconclusive
 from faultwire.cli._freeze import freeze_option, freezing
 from faultwire.cli._namespaced import namespace_options, proof, wanted
 from faultwire.cli._option_sections import SectionedCommand
+from faultwire.cli._packets import instructions_of, needs_of, packet_options, packets
 from faultwire.cli._ui_options import UiOptions, ui_options
 from faultwire.cli.options import Traffic, traffic_options
 
@@ -45,6 +46,7 @@ INTERRUPTED = (130, 143)
 @ui_options
 @freeze_option
 @namespace_options
+@packet_options
 @click.option("--allow-no-traffic", is_flag=True, help="Accept a run without traffic through the proxy.")
 @click.option(
     "--dry-run",
@@ -80,6 +82,8 @@ def exec_(
     quiet: bool,
     capture_port: tuple[int, ...],
     relay: tuple[str, ...],
+    wireguard_listen: tuple[str, int] | None,
+    tun_device: str | None,
     ui: UiOptions,
     **options: Any,
 ) -> None:
@@ -124,6 +128,7 @@ def exec_(
         settings,
         frozen=freezing(freeze_time, settings.replay, command),
         namespace=wanted(traffic, profile, SESSION, command, capture_port, relay),
+        packets=packets(traffic.capture, SESSION, wireguard_listen, tun_device, relay),
     )
     play = Play(traffic, profile, settings, command, ui, quiet=quiet, allow_no_traffic=allow_no_traffic)
     played: list[Played] = []
@@ -175,8 +180,7 @@ class Play:
             if self.settings.frozen is not None:
                 environment = self.settings.frozen.environment(environment)
             if not self.quiet:
-                say(header(run, profile, traffic))
-                say()
+                say("\n".join((header(run, profile, traffic), *instructions_of(run), "")))
             sys.stdout.flush()
             # In a namespace without a way out there is nothing to look for.
             watch = BypassWatch().watch() if run.space is None else None
@@ -284,7 +288,7 @@ def learn(
         raise CaptureError(
             f"`{command[0]}` sent no traffic through the proxy{failed}, so the run is inconclusive (exit 3)"
             + "".join(f"; {note}" for note in notes),
-            hint=f"{look}{NEEDS_BASE_URL if run.base_urls else needs(runtime)}; "
+            hint=f"{look}{needs_of(run) or (NEEDS_BASE_URL if run.base_urls else needs(runtime))}; "
             "`faultwire doctor -- CMD` shows details, "
             "and --allow-no-traffic accepts a run without traffic",
         )

@@ -25,6 +25,10 @@ DEFAULT_SEED = 42
 """The same run twice is the same run: chance enters only with `--seed`."""
 
 
+CAPTURED_BY = {"netns": ("exec",), "tun": ("exec", "proxy"), "wireguard": ("exec", "proxy")}
+"""The commands that can capture in these ways."""
+
+
 class FaultText(StringParamType):
     """A fault as YAML. In its environment variable each line is one fault, because YAML contains spaces."""
 
@@ -108,11 +112,12 @@ class Traffic(ReplayOptions):
         from faultwire.errors import UsageError
         from faultwire.runner.launch import LaunchSettings
 
-        if self.capture == "netns" and kind != "exec":
+        if kind not in CAPTURED_BY.get(self.capture, (kind,)):
             raise UsageError(
-                f"found `--capture netns` for `{kind}`, expected it for `exec`",
+                f"found `--capture {self.capture}` for `{kind}`, expected it for "
+                f"{' or '.join(f'`{one}`' for one in CAPTURED_BY[self.capture])}",
                 code="usage.capture",
-                hint="`faultwire exec --capture netns -- CMD` starts the command in its namespace",
+                hint=f"`faultwire exec --capture {self.capture} -- CMD` runs a command so",
             )
         return LaunchSettings(
             kind,
@@ -262,10 +267,12 @@ def traffic_options(command: F) -> F:
         ),
         click.option(
             "--capture",
-            type=click.Choice(["env", "base-url", "netns"]),
+            type=click.Choice(["env", "base-url", "netns", "tun", "wireguard"]),
             default="env",
             show_default=True,
-            help="How traffic reaches us: proxy variables, base URLs, or a network namespace (exec, Linux).",
+            help="How traffic reaches us: proxy variables, base URLs, or a network namespace (exec, Linux); "
+            "tun and wireguard (exec, proxy): variables, and what is routed into an interface, or comes "
+            "through a tunnel.",
         ),
         click.option(
             "--reverse",

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from faultwire import clock
+from faultwire.cli._namespaced import relay_option
 from faultwire.cli._option_sections import SectionedCommand
+from faultwire.cli._packets import instructions_of, packet_options, packets
 from faultwire.cli._ui_options import UiOptions, ui_options
 from faultwire.cli.options import Traffic, traffic_options
 from faultwire.cli.output import format_option
@@ -65,6 +67,8 @@ def as_address(
     help="Also take connections that a packet filter redirects to this port of loopback (Linux), from every "
     "process, without a token.",
 )
+@packet_options
+@relay_option("With --redirected, or --capture tun or wireguard")
 @click.option(
     "--health",
     callback=as_address,
@@ -75,6 +79,9 @@ def as_address(
 def proxy(
     format_: str,
     redirected: int | None,
+    wireguard_listen: tuple[str, int] | None,
+    tun_device: str | None,
+    relay: tuple[str, ...],
     health: tuple[str, int] | None,
     control_sessions: int | None,
     control_share: float | None,
@@ -92,7 +99,7 @@ def proxy(
     from faultwire.cli._summary import header, summary
     from faultwire.cli.output import say
     from faultwire.cli.replay_options import import_findings, print_replay
-    from faultwire.errors import FaultError
+    from faultwire.errors import FaultError, UsageError
     from faultwire.mitm.settings import RadiusSettings
     from faultwire.runner.health import serving
     from faultwire.runner.launch import start_run
@@ -101,16 +108,22 @@ def proxy(
     profile = traffic.load()
     implicit = (SESSION, profile, traffic.seed)
     settings = traffic.launch("proxy", profile=profile, implicit=implicit, redirected=redirected)
+    wanted = packets(traffic.capture, SESSION, wireguard_listen, tun_device, relay)
+    if relay and wanted is None and redirected is None:
+        raise UsageError(
+            "found `--relay` without `--redirected`, `--capture tun` or `--capture wireguard`, expected one",
+            code="usage.capture",
+        )
     radius = RadiusSettings(sessions=control_sessions, share=control_share, calls=control_calls)
     with (
         serving(health) as probed,
-        start_run(replace(settings, radius=radius)) as run,
+        start_run(replace(settings, radius=radius, packets=wanted, relays=relay)) as run,
         ui.beside(run),
     ):
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING | {signal.SIGCHLD})
         _announce(run, format_)
         say(header(run, profile, traffic))
-        for line in _who_may_use_it(run, traffic):
+        for line in (*instructions_of(run), *_who_may_use_it(run, traffic)):
             say(line)
         say("ready")
         probed.started(run.engine.control)

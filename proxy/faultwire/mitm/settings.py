@@ -198,6 +198,25 @@ class NamespaceSettings(Frozen):
         return (*self.listeners, *self.dns, *self.refusals)
 
 
+class PacketSettings(Frozen):
+    """A WireGuard tunnel that the engine ends, or a TUN interface that it makes, for one session. `listen` is
+    the tunnel's UDP address, `private_key` our key and `peer_key` the device's public one (Base64); `device`
+    is the interface's name. What goes to `relays` (`host:port`, or with `*`) is passed on unread."""
+
+    session: str
+    kind: Literal["tun", "wireguard"]
+    listen: tuple[str, int] = ("", 0)
+    private_key: str = Field(default="", repr=False)
+    peer_key: str = ""
+    device: str = ""
+    relays: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What it is called in a run's summary."""
+        return "the WireGuard tunnel" if self.kind == "wireguard" else f"the interface `{self.device}`"
+
+
 class EngineSettings(Frozen):
     """The settings of one engine.
 
@@ -249,6 +268,7 @@ class EngineSettings(Frozen):
     implicit: SessionSettings | None = None
     replay: ReplaySettings | None = None
     namespace: NamespaceSettings | None = None
+    packets: PacketSettings | None = None
     radius: RadiusSettings = RadiusSettings()
     """What runtime control may touch at most, whoever controls."""
     max_exchanges: int = Field(default=1024, ge=1)

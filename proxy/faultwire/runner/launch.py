@@ -21,7 +21,7 @@ from faultwire.mitm.engine.client import StartingEngine
 from faultwire.mitm.engine.pool import EnginePool
 from faultwire.mitm.settings import EngineSettings, NamespaceSettings, RadiusSettings, SessionSettings
 from faultwire.profile.load import dump
-from faultwire.runner import namespaced, several_engines
+from faultwire.runner import namespaced, packets, several_engines
 from faultwire.runner.folder import RunFolder, private_dir
 from faultwire.runner.hosts import allowed
 from faultwire.runner.launch_settings import (
@@ -148,6 +148,7 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
         implicit=implicit,
         radius=settings.radius or RadiusSettings(),
         namespace=inside,
+        packets=packets.engine_settings(settings.packets, ca_dir) if settings.packets else None,
     )
     engine = stack.enter_context(starting.configure(made))
     engines = EnginePool([engine, *several_engines.start_others(others, made, tapes, stack)])
@@ -159,6 +160,7 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
     if space is not None and wanted is not None:
         run.space = space
         run.unfurnished = namespaced.furnish(space, wanted, trust, folder.path, os.environ)
+    run.packets = settings.packets
     stack.callback(run.close_tapes)
     return run
 
@@ -174,7 +176,13 @@ def redirected(settings: LaunchSettings) -> NamespaceSettings | None:
             hint="where a connection was meant to go is asked of Linux's packet filter",
         )
     name = settings.implicit[0]
-    return NamespaceSettings(session=name, listeners=(), redirected=settings.redirected, ipv6=_has_ipv6())
+    return NamespaceSettings(
+        session=name,
+        listeners=(),
+        relays=allowed(settings.relays),
+        ipv6=_has_ipv6(),
+        redirected=settings.redirected,
+    )
 
 
 def _has_ipv6() -> bool:

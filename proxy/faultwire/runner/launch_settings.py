@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from faultwire.profile.model import Profile
     from faultwire.replay.settings import ReplaySettings
     from faultwire.runner.namespaced import NamespaceOptions
+    from faultwire.runner.packets import PacketOptions
     from faultwire.tape.record.overload_policy import FailurePolicy, RecordPolicy
 
 
@@ -53,8 +54,12 @@ class LaunchSettings:
     frozen: FrozenClock | None = None
     namespace: NamespaceOptions | None = None
     """A network namespace for the command, where it is to have one."""
+    packets: PacketOptions | None = None
+    """A WireGuard tunnel or a TUN interface, where connections are to come by one."""
     redirected: int | None = None
     """A port of loopback to which a packet filter redirects connections."""
+    relays: tuple[str, ...] = ()
+    """Where redirected connections go that are passed on unread (`host:port`)."""
     engines: int = 1
     """How many engines its sessions are placed on."""
     radius: RadiusSettings | None = None

@@ -19,6 +19,7 @@ from faultwire.exchange.tunnel import divide
 from faultwire.profile.load import dump
 from faultwire.runner.folder import RunFolder
 from faultwire.runner.histories import Histories
+from faultwire.runner.packets import packet_environment
 from faultwire.runner.sharing import Turnstile
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from faultwire.mitm.engine.pool import EnginePool
     from faultwire.profile.model import Profile
     from faultwire.replay.settings import SessionAnswers
+    from faultwire.runner.packets import PacketOptions
 
 
 class Run:
@@ -68,6 +70,8 @@ class Run:
         self.space: Namespace | None = None
         """The namespaces that its command runs in, and which of its files keep the system's roots."""
         self.unfurnished: tuple[str, ...] = ()
+        self.packets: PacketOptions | None = None
+        """The tunnel or the interface that connections come by, too."""
         self._handles: dict[str, SessionHandle] = {}
         self._lock = threading.Lock()
         self._shared, self._shared_environment = "", dict[str, str]()
@@ -143,6 +147,8 @@ class Run:
         at = _without_user(proxy_url) if proxy_url else self.proxy_url
         given = self.plan.environment(given, f"{at}/{token or self.engine.token}")
         given["FAULTWIRE_SHIMS"] = str(self.folder.path / "shims")
+        if self.packets is not None:
+            given |= packet_environment(self.packets, self.trust.ca_cert.parent)
         if self.space is not None:
             return inside_environment(given, self.trust)
         if self.base_urls:

@@ -132,6 +132,45 @@ def test_a_connection_that_nobody_redirected_is_reset(pod: Outside) -> None:
     assert taped(pod) == [HOST]
 
 
+SSH = f"""
+import socket
+one = socket.create_connection(("{FAR}", 443), 10)
+one.sendall(b"SSH-2.0-any\\r\\n")
+one.settimeout(10)
+try:
+    print(len(one.recv(1)))
+except OSError as error:
+    print(type(error).__name__)
+"""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ((), f"`{FAR}:443` spoke neither HTTP nor TLS and was reset; `--relay {FAR}:443` passes them on"),
+        (("--relay", f"{FAR}:443"), f"1 connection to `{FAR}:443` was relayed, and not recorded"),
+    ],
+)
+def test_what_is_no_http_is_reset_or_relayed_where_a_rule_says_so(
+    pod: Outside, options: tuple[str, ...], expected: str
+) -> None:
+    redirect(pod)
+    words = (*command(), "proxy", "--allow-host", FAR, "--redirected", str(PORT), *options)
+    running = pod.start(*words)
+    try:
+        assert running.stderr is not None
+        while running.stderr.readline() != "ready\n":
+            assert running.poll() is None
+        python = shutil.which("python3", path="/usr/bin:/bin")
+        assert python is not None
+        assert replace(pod, user=AGENT).run(python, "-c", SSH).returncode == 0
+    finally:
+        running.send_signal(signal.SIGTERM)
+        _, errors = running.communicate(timeout=60)
+    assert expected in errors
+
+
 QUIC = f"""
 import socket
 one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

@@ -112,11 +112,15 @@ async def reset(writer: asyncio.StreamWriter) -> None:
 
 def reset_now(writer: asyncio.StreamWriter) -> None:
     """Abort a connection with a TCP RST, whatever is still to be sent."""
+    transport: Any = writer.transport
+    if hasattr(transport, "reset"):  # a `StreamTransport`: its network stack has no other end
+        transport.reset()
+        return
     sock = writer.get_extra_info("socket")
     if sock is not None:
         # l_onoff 1, l_linger 0: close() then drops the connection instead of ending it.
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    writer.transport.abort()
+    transport.abort()
 
 
 def hang_up(client: Client) -> None:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from faultwire.events import Bypass
-    from faultwire.mitm.engine.namespace import Namespace
+    from faultwire.mitm.engine.captured_traffic import CapturedTraffic
     from faultwire.mitm.flow.runtime_control import RuntimeControl
     from faultwire.mitm.network.ca import Authority
     from faultwire.mitm.network.client_certificates import ClientCertificates
@@ -64,7 +64,7 @@ class Engine:
         self.port = 0
         self._servers: list[asyncio.Server] = []
         self._session_servers: dict[str, asyncio.Server] = {}
-        self._namespace: Namespace | None = None
+        self._captured: CapturedTraffic | None = None
         self._runtime: RuntimeControl | None = None
 
     async def start(self) -> None:
@@ -90,11 +90,10 @@ class Engine:
             session = self._open(settings.implicit)
             self.gateway.sessions.implicit = session
         await server.start_serving()
-        if settings.namespace is not None:
-            from faultwire.mitm.engine.namespace import Namespace
+        if settings.namespace is not None or settings.packets is not None:
+            from faultwire.mitm.engine import captured_traffic
 
-            self._namespace = Namespace(settings.namespace, self.gateway.sessions, self._acceptor)
-            await self._namespace.start()
+            self._captured = await captured_traffic.start(settings, self.gateway.sessions, self._acceptor)
 
     async def _start_mitmproxy(self, bundle: str, clients: ClientCertificates | None) -> None:
         options = Options(confdir=str(self.settings.ca_dir), server=False, rawtcp=False)
@@ -225,14 +224,15 @@ class Engine:
         server = self._session_servers.pop(name, None)
         if server is not None:
             server.close()
-        if self._namespace is not None and self._namespace.session == name:
-            self._namespace.close()
+        if self._captured is not None and self._captured.session == name:
+            self._captured.close()
         await self.gateway.end_session(session, SESSION_END_S)
         await self.gateway.handshakes.settle()
         session.judge_handshakes()
         self.gateway.sessions.close(session)
         guard, host = self.gateway.guard, self.settings.address[0]
-        session.see(past_us(session.context.profile, seen, self.gateway.reached, guard, host), more)
+        past = session.namespace.not_taken(seen)
+        session.see(past_us(session.context.profile, past, self.gateway.reached, guard, host), more)
         self.gateway.guard.listeners.discard(session.port)
         acknowledged = 0
         request_balance.settle(session, self.tape)
@@ -295,8 +295,9 @@ class Engine:
         self.gateway.draining = True
         for server in (*self._servers, *self._session_servers.values()):
             server.close()
-        if self._namespace is not None:
-            self._namespace.close()
+        if self._captured is not None:
+            self._captured.close()
+            await self._captured.closed()
         with suppress(TimeoutError):
             async with asyncio.timeout(self.settings.drain_s):
                 await self.gateway.idle.wait()

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from faultwire._core import glob_match
+from faultwire.mitm.engine import name_server
 from faultwire.mitm.engine.listeners import listen
 from faultwire.mitm.network import dns, refused_packets
 from faultwire.mitm.network.original_destination import original_destination
@@ -30,7 +31,6 @@ PACKET = 256
 """Bytes of a packet that are looked at: two IP headers, and what is between and behind them."""
 AT_ONCE = 1000
 """Packets that are read before others have their turn."""
-DNS_IDLE_S = 30.0
 LOOPBACK = ("127.0.0.1", "::1")
 
 
@@ -84,6 +84,9 @@ class Namespace:
             sock.close()
         self._servers, self._readers, self._packets = [], [], []
 
+    async def closed(self) -> None:
+        """Nothing comes once it is closed."""
+
     # ------------------------------------------------------------ connections
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -122,16 +125,7 @@ class Namespace:
                         sock.sendmsg([answer], [one for one in map(_back, rights) if one], 0, peer)
 
     async def _answer_stream(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(asyncio.IncompleteReadError, TimeoutError, OSError):
-            while True:
-                async with asyncio.timeout(DNS_IDLE_S):
-                    size = int.from_bytes(await reader.readexactly(2))
-                    answer = dns.respond(await reader.readexactly(size), self._names)
-                if answer is None:
-                    break
-                writer.write(len(answer).to_bytes(2) + answer)
-                await writer.drain()
-        writer.close()
+        await name_server.serve(reader, writer, self._names)
 
     # ------------------------------------------------------------ what is refused
 

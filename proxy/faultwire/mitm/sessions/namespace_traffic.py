@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 from faultwire.mitm.network.egress_guard import is_local
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from faultwire.events import Bypass
     from faultwire.mitm.network.refused_packets import RefusedPacket
 
 KEPT = 20
 """Places that are counted one by one; of others only how many connections there were."""
+TAKEN = 10_000
+"""Places of connections that came by a tunnel, or an interface."""
 QUIC = 443
 
 Place = tuple[str, int]
@@ -34,6 +37,13 @@ class NamespaceTraffic:
         """Connections that a rule of the user's passes on unread."""
         self.unreached: dict[Place, str] = {}
         """Why such a connection came to nothing."""
+        self.packets = ""
+        """What it came through, where that is no namespace of ours but a tunnel or an interface."""
+        self.arrived: Counter[str] = Counter()
+        """Connections that came through it, by the address of their client."""
+        self._taken: set[tuple[str, str, int]] = set()
+        self.unreset = 0
+        """Of these, those that we reset, of which their client saw no more than an end."""
         self.others = 0
         self.lost = 0
         """Packets that the kernel had no room for."""
@@ -41,6 +51,25 @@ class NamespaceTraffic:
     def refuse(self, packet: RefusedPacket, host: str) -> None:
         """A packet says that something was refused."""
         self._count(self.refused, (packet.transport, host, packet.port))
+
+    def arrive(self, client: str) -> None:
+        """A connection came by a tunnel, or an interface."""
+        name = f"`{client}`"
+        known = name in self.arrived or len(self.arrived) < KEPT
+        self.arrived[name if known else "other clients"] += 1
+
+    def take(self, transport: str, address: str, port: int) -> None:
+        """What goes to this address comes by the tunnel, or the interface."""
+        if len(self._taken) < TAKEN:
+            self._taken.add((transport, address, port))
+
+    def not_taken(self, seen: Iterable[Bypass]) -> list[Bypass]:
+        """Those peers of processes to which nothing came by a tunnel, or an interface."""
+        return [one for one in seen if (one.transport, one.address, one.port) not in self._taken]
+
+    def end_unreset(self) -> None:
+        """Such a connection was reset by us, and ended for its client."""
+        self.unreset += 1
 
     def reset(self, place: Place) -> None:
         """A connection was reset for what was spoken in it."""
@@ -59,6 +88,17 @@ class NamespaceTraffic:
         if len(self.unreached) < KEPT:
             self.unreached[place] = why
 
+    def _packet_notes(self) -> Iterator[str]:
+        for client, count in sorted(self.arrived.items()):
+            yield f"{_connections(count)} of {client} came through {self.packets}"
+        if not self.arrived:
+            yield f"no connection came through {self.packets}"
+        if self.unreset:
+            yield (
+                f"{_connections(self.unreset)} that we reset only ended for the client: "
+                f"no reset passes through {self.packets}"
+            )
+
     def _count(self, counter: Counter[Any], key: Any) -> None:
         if key in counter or len(counter) < KEPT:
             counter[key] += 1
@@ -68,8 +108,10 @@ class NamespaceTraffic:
     @property
     def notes(self) -> Iterator[str]:
         """Each in one line, with what would change it."""
+        if self.packets:
+            yield from self._packet_notes()
         for (transport, host, port), count in sorted(self.refused.items()):
-            yield _refused(transport, host, port, count)
+            yield _dropped(host, port) if self.packets else _refused(transport, host, port, count)
         for (host, port), count in sorted(self.foreign.items()):
             place = _place(host, port)
             yield (
@@ -109,6 +151,13 @@ def _refused(transport: str, host: str, port: int, count: int) -> str:
         f"{refused}: port {port} is not captured; `--capture-port {port}` captures HTTP and TLS there, "
         f"`--relay {_place(host, port)}` passes on anything else, unrecorded"
     )
+
+
+def _dropped(host: str, port: int) -> str:
+    why = "UDP is not captured"
+    if port == QUIC:
+        why = "HTTP/3 is not captured, and a client has to use HTTP/2 or HTTP/1.1"
+    return f"packets by UDP to `{_place(host, port)}` were dropped: {why}"
 
 
 def _connections(count: int) -> str:
