@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from faultwire import wire
 from faultwire.dice import Dice
@@ -308,6 +308,7 @@ def exempt(name: str, on: dict[str, Any]) -> bool:
     return "status" in on and "exchange" not in _registry.registry()[name].moments
 
 
+@example(name="tool_error", on={"stream": False, "method": "GET"})
 @given(name=st.sampled_from(NAMES), on=conditions)
 @settings(deadline=None, max_examples=600, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_accepted_fires_and_what_is_refused_does_not(name: str, on: dict[str, Any]) -> None:

@@ -70,10 +70,12 @@ def _matches(
     """May the entry match this exchange? `messages`: what is sent over a WebSocket counts as well."""
     request, view = exchange.request, exchange.view
     site = _site(exchange)
-    if not places & {(exchange.kind, site), (exchange.kind, None), (exchange.kind, "result")}:
-        return False
-    methods = each(on.method)
+    result = (exchange.kind, "result")
+    found = places & {(exchange.kind, site), (exchange.kind, None), result}
     socket = framing.wants_socket(request)
+    if not found or (found == {result} and request.body is None and not (socket and messages)):
+        return False  # what tools gave is told to a model in a body
+    methods = each(on.method)
     if methods and (socket or exchange.protocol is not None) and not overlap(methods, (request.method,)):
         return False
     if exchange.protocol is None and on.provider is not None:
