@@ -176,8 +176,7 @@ LEFT: dict[str, tuple[str, ...]] = {
         "verifies_results.py: {} by `{}` on `{}`: {}",
     ),
     NOT_YET: (
-        "recovers_within.py: no exchange with a model, tool or agent failed; a failed result of a tool "
-        "inside of the agent is in {}, and when that tool worked again cannot be measured",
+        "respects_retry_after.py: {}: the agent waited after {}, and {} as the other{}",
         "fallback_used.py: a model without a name",
         "fallback_used.py: {} failed, {} answered",
         "recovers_within.py: ; a later call succeeded, but {} of {} {} not asked again",
