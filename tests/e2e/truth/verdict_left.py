@@ -176,7 +176,6 @@ LEFT: dict[str, tuple[str, ...]] = {
         "verifies_results.py: {} by `{}` on `{}`: {}",
     ),
     NOT_YET: (
-        "respects_retry_after.py: {}: the agent waited after {}, and {} as the other{}",
         "fallback_used.py: a model without a name",
         "fallback_used.py: {} failed, {} answered",
         "recovers_within.py: ; a later call succeeded, but {} of {} {} not asked again",

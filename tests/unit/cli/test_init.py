@@ -66,25 +66,17 @@ def test_an_unwritable_path_is_reported(here: Path) -> None:
 @pytest.mark.parametrize(
     ("number", "found"),
     [
-        (
-            errno.EROFS,
-            "found a read-only file system at `{}` (Read-only file system, EROFS), expected one that",
-        ),
-        (
-            errno.EACCES,
-            "found a folder that this user may not write to at `{}` (Permission denied, EACCES), ",
-        ),
-        (
-            errno.ENOSPC,
-            "found a full disk at `{}` (No space left on device, ENOSPC), expected room for a file",
-        ),
-        (errno.EIO, "Input/output error, EIO"),
+        (errno.EROFS, "a read-only file system at `{}` (Read-only file system, EROFS), expected one that"),
+        (errno.EACCES, "a folder that this user may not write to at `{}` (Permission denied, EACCES), "),
+        (errno.ENOSPC, "a full disk at `{}` (No space left on device, ENOSPC), expected room for a file"),
     ],
 )
 def test_why_it_cannot_be_written_is_told_with_what_mends_it(here: Path, number: int, found: str) -> None:
     error = _not_written(Path(NAME), OSError(number, os.strerror(number)))
-    assert error.message.startswith(f"cannot write `{NAME}`: {found.format(here)}")
-    assert (error.hint is None) == (number == errno.EIO)
+    assert error.message.startswith(f"cannot write `{NAME}`: found {found.format(here)}")
+    assert error.hint
+    other = _not_written(Path(NAME), OSError(errno.EIO, os.strerror(errno.EIO)))
+    assert (other.message, other.hint) == (f"cannot write `{NAME}`: Input/output error, EIO", None)
 
 
 def test_its_first_line_names_an_existing_schema(here: Path) -> None:
