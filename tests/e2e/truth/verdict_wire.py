@@ -59,7 +59,7 @@ def _waited(log: Log) -> str | None:
         came += 1
         waited = again["started"] - one["ended"]
         if 0.9 - max(0.2, log.on_its_way) <= waited < 1:
-            return None  # too early, but on a busy machine the proxy may have measured what the check lets pass
+            return None  # too early, but on a busy machine the proxy may have measured what is let pass
         if waited < 1:
             return "asked for 1 s and was left alone for"
     if came == len(limited):
