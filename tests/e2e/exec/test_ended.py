@@ -64,7 +64,7 @@ def test_a_run_that_ctrl_c_ended_is_interrupted_in_its_record_and_its_summary(he
 
 
 @pytest.mark.cold
-def test_of_a_run_that_ctrl_c_ended_before_its_first_call_that_is_told(here: Path) -> None:
+def test_ctrl_c_before_the_first_call_is_stated(here: Path) -> None:
     command = [*COMMAND, "exec", "--mock", "--", "sh", "-c", "echo ready; exec sleep 60"]
     with subprocess.Popen(
         command, cwd=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True

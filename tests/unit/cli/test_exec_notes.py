@@ -156,7 +156,7 @@ def test_a_signal_that_ended_the_command_is_named_with_what_went_before():
 @pytest.mark.parametrize(
     ("begun", "quiet", "told"), [(False, False, True), (True, False, False), (False, True, False)]
 )
-def test_an_interruption_before_the_command_was_started_is_told(begun, quiet, told, capsys):
+def test_an_interruption_before_the_command_was_started_is_stated(begun, quiet, told, capsys):
     def interrupted():
         with _starting(quiet=quiet) as noted:
             noted += [True] * begun

@@ -71,7 +71,7 @@ def test_an_unwritable_path_is_reported(here: Path) -> None:
         (errno.ENOSPC, "a full disk at `{}` (No space left on device, ENOSPC), expected room for a file"),
     ],
 )
-def test_why_it_cannot_be_written_is_told_with_what_mends_it(here: Path, number: int, found: str) -> None:
+def test_why_it_cannot_be_written_is_stated_with_the_remedy(here: Path, number: int, found: str) -> None:
     error = _not_written(Path(NAME), OSError(number, os.strerror(number)))
     assert error.message.startswith(f"cannot write `{NAME}`: found {found.format(here)}")
     assert error.hint

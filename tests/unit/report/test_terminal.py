@@ -95,7 +95,7 @@ def test_findings_of_one_kind_are_reported_once(make_document):
     assert text.count("`391` is not in the answer") == 1
 
 
-def test_why_invocations_are_inconclusive_is_told_once_for_each_reason(make_document):
+def test_why_invocations_are_inconclusive_is_stated_once_for_each_reason(make_document):
     document = make_document()
     assert "inconclusive" not in printed(document)
     for part in document["invocations"][:2]:

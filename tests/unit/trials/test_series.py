@@ -85,7 +85,7 @@ def test_a_limit_that_cannot_hold_is_refused_after_the_first_run() -> None:
     assert "`faultwire prices update FILE` adds prices" in caught.value.hint
 
 
-def test_what_a_limit_of_cost_depends_on_is_told_at_the_start() -> None:
+def test_what_a_limit_of_cost_depends_on_is_stated_at_the_start() -> None:
     assert Budget().condition is None
     assert Budget(cost_usd=1.0).condition == (
         "`--max-cost 1` cannot hold for models without a known price: the first answer of one ends the "

@@ -38,7 +38,7 @@ def result(text, *, failed=False):
         ("", "an error in place of nothing", False),
     ],
 )
-def test_text_that_was_added_is_told_from_a_result_that_was_replaced(old, new, added):
+def test_text_that_was_added_is_distinguished_from_a_result_that_was_replaced(old, new, added):
     one = result(old)
     assert Rewrite(new).adds_to(one) is added
     words = "text added to the result of `search`" if added else "result of `search` replaced"
@@ -47,7 +47,7 @@ def test_text_that_was_added_is_told_from_a_result_that_was_replaced(old, new, a
     assert Rewrite(new).effect(one, 0.05) == f"result of `search` delayed by 50 ms and {late}"
 
 
-def test_a_result_that_is_told_as_an_error_now_was_replaced():
+def test_a_result_that_is_an_error_now_was_replaced():
     assert Rewrite("tea, and more", is_error=True).effect(result("tea")) == "result of `search` replaced"
     assert Rewrite("tea, and more", is_error=True).adds_to(result("tea", failed=True))
 
