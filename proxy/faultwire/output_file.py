@@ -7,6 +7,7 @@ before it without following links (openat(2), `O_NOFOLLOW`), and the file itself
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from contextlib import contextmanager, suppress
@@ -77,7 +78,8 @@ def check(path: Path, *, anywhere: bool = False, parents: bool = False) -> Path:
     with _folder(path, anywhere=anywhere, parents=parents) as (folder, name):
         _regular(folder, name, path)
         if not os.access(".", os.W_OK | os.X_OK, dir_fd=folder):
-            raise PermissionError(13, os.strerror(13), str(path))
+            why = errno.EROFS if os.fstatvfs(folder).f_flag & os.ST_RDONLY else errno.EACCES
+            raise OSError(why, os.strerror(why), str(path))
         with suppress(FileNotFoundError):
             os.close(os.open(name, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder))
     return path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Limit = Literal["runs", "time", "cost"]
+Limit = Literal["runs", "time", "cost", "price"]
 FIRST = 4
 """Cells that are given out at once under a limit of cost before the first price is known."""
 
@@ -21,16 +21,19 @@ class Limits:
 
 @dataclass
 class Spending:
-    """What was taken so far, over all starts: so many results of cells, and what these cost."""
+    """What was taken so far, over all starts: so many results of cells, what these cost, and how many answers
+    have no known price. One of these ends a campaign with a limit of cost, which could not hold."""
 
     limits: Limits
     played: int = 0
     cost_usd: float = 0.0
+    unpriced: int = 0
 
-    def add(self, cost_usd: float) -> None:
+    def add(self, cost_usd: float, unpriced: int = 0) -> None:
         """Count a result; one that is not the first of its cell counts as well: it was paid for."""
         self.played += 1
         self.cost_usd += cost_usd
+        self.unpriced += unpriced
 
     def allowed(self, wanted: int, under_way: int) -> int:
         """How many of `wanted` cells may be given out while so many others are under way. The next ones are
@@ -39,6 +42,8 @@ class Spending:
         if limits.runs is not None:
             most = min(most, limits.runs - self.played - under_way)
         if limits.cost_usd is not None:
+            if self.unpriced:
+                return 0
             if not self.played:
                 most = min(most, FIRST - under_way)
             elif self.cost_usd > 0:
@@ -54,7 +59,9 @@ class Spending:
             return "time"
         if under_way or self.allowed(1, 0):
             return None
-        return "runs" if limits.runs is not None and self.played >= limits.runs else "cost"
+        if limits.runs is not None and self.played >= limits.runs:
+            return "runs"
+        return "price" if self.unpriced else "cost"
 
     def words(self, limit: Limit) -> str:
         """A limit as the option that it is."""
@@ -62,4 +69,5 @@ class Spending:
             return f"`--max-runs {self.limits.runs}`"
         if limit == "time":
             return f"`--max-time {self.limits.seconds or 0:g}s`"
-        return f"`--max-cost {self.limits.cost_usd or 0:g}`"
+        cost = f"`--max-cost {self.limits.cost_usd or 0:g}`"
+        return cost if limit == "cost" else f"an answer without a known price, so that {cost} cannot hold,"

@@ -182,7 +182,7 @@ class Coordinator:
         results = json.loads(self.results.key.open(b64decode(found["box"])))
         new = {}
         for about in results:
-            self.spending.add(float(about["cost_usd"]))
+            self.spending.add(float(about["cost_usd"]), int(about.get("unpriced", 0)))
             if self.leases.settle(about["cell"]):
                 new[about["cell"]] = about
             else:

@@ -24,6 +24,13 @@ class Counts:
     """Cells whose results were there when the campaign began."""
 
 
+def unbounded(cost_usd: float | None, unpriced: int) -> Iterator[str]:
+    """That a limit of cost did not hold for so many answers whose price is not known."""
+    if cost_usd is not None and unpriced:
+        answers = counted(unpriced, "answer")
+        yield f"`--max-cost {cost_usd:g}` could not hold: the cost of {answers} is not known"
+
+
 def notes(counts: Counts, unused: int) -> Iterator[str]:
     """Sentences; none where every batch was played once. `unused` invocations were played and not needed."""
     if counts.lost:

@@ -53,6 +53,11 @@ class CellResult:
         """What its models cost, as far as prices are known."""
         return float(self.about["cost_usd"])
 
+    @property
+    def unpriced(self) -> int:
+        """How many answers of models have no known price."""
+        return int(self.about.get("unpriced", 0))
+
 
 class Results:
     """The folder of one campaign, held by one coordinator."""

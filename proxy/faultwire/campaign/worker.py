@@ -195,5 +195,6 @@ def result_of(played: Played) -> dict[str, Any]:
         "voids": history.voids,
         "notes": history.notes,
         "remarks": history.remarks,
-        "cost_usd": cost_of(history).usd,
+        "cost_usd": (spent := cost_of(history)).usd,
+        "unpriced": spent.unpriced,
     }

@@ -109,6 +109,14 @@ def of_step(history: History, step: Step) -> list[Deed]:
     return [deed for deed in deeds(history) if glob_match(step.url or "", deed.url)]
 
 
+def calls(history: History, step: Step) -> int:
+    """How often it was called, as `tool_called` counts, whatever came of it."""
+    if step.tool is not None:
+        return sum(glob_match(step.tool, use.name) for use in uses(history))
+    urls = (one.request.url.partition("?")[0] for one in history.exchanges if one.kind in ("tool", "agent"))
+    return sum(glob_match(step.url or "", url) for url in urls)
+
+
 def unanswered(history: History, step: Step) -> bool:
     """Did a model ask for more calls of a tool than were seen to end? Then it may have been done."""
     glob = step.tool

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from faultwire.checks._api import Check, judged, unknown
-from faultwire.checks._deeds import Step, key_of, of_step, unanswered
+from faultwire.checks._deeds import Step, calls, key_of, of_step, unanswered
 from faultwire.text import counted
 
 if TYPE_CHECKING:
@@ -57,9 +57,13 @@ class AtMostOnce(Check):
             about = f" for the same {' and '.join(self.same)}" if self.same else ""
             return judged(False, f"{self.step.text} was done {counted(times, 'time')}{about}", times, numbers)
         if not found:
+            if called := calls(history, self.step):
+                kept = "it was refused, or" if called == 1 else "each was refused, or"
+                words = f"was called {counted(called, 'time')} and not done: {kept} did not reach its server"
+                return unknown(f"{self.step.text} {words}")
             if unanswered(history, self.step):
                 return unknown(f"a model asked for {self.step.text}, and whether it was done was not seen")
-            return unknown(f"{self.step.text} was not done")
+            return unknown(f"{self.step.text} was not called")
         if None in keys:
             return unknown(f"a call of {self.step.text} has no {' and '.join(self.same)}")
         may = any(count > 1 for count in Counter(keys).values())
@@ -70,7 +74,8 @@ class AtMostOnce(Check):
             words = "was seen to be done once, and models asked for it more often than that"
             return unknown(f"{self.step.text} {words}")
         numbers = [deed.number for deed in found]
-        words = f"{counted(len(found), 'call')} of {self.step.text}, each for something else"
+        most = "" if all(deed.state == "done" for deed in found) else "at most "
         if len(found) == 1:
-            words = f"{self.step.text} was called once"
-        return judged(True, words, len(found), numbers)
+            return judged(True, f"{self.step.text} was done {most}once", 1, numbers)
+        words = f"was done {most}{counted(len(found), 'time')}, each time for something else"
+        return judged(True, f"{self.step.text} {words}", len(found), numbers)

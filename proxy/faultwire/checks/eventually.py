@@ -45,7 +45,7 @@ class Eventually(Check):
         """Hold each beginning against what came later."""
         begun = [deed for deed in of_step(history, self.after) if deed.state == "done"]
         if not begun:
-            return unknown(f"{self.after.text} was not done")
+            return unknown(f"{self.after.text} was not seen to be done")
         keyless = [deed.number for deed in begun if key_of(deed, self.same) is None]
         if keyless:
             return unknown(f"{self.after.text} has no {' and '.join(self.same)} in exchange {keyless[0]}")

@@ -15,6 +15,8 @@ from faultwire.events import header
 from faultwire.text import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from faultwire.events import History, Recorded, Verdict
 
 
@@ -72,29 +74,45 @@ class RespectsRetryAfter(Check):
             seen = doubtful.arrival is not None
             return unknown(f"a request may have come too early: {unseen([doubtful.number], seen=seen)}")
         numbers = [exchange.number for exchange, _ in asked]
-        return judged(
-            True,
-            f"{counted(len(asked), 'response')} asked for a wait, and the agent waited",
-            len(asked),
-            numbers,
-        )
+        came = sum(any(_again(history, exchange, (True, None))) for exchange, _ in asked)
+        return judged(True, _respected(len(asked), came), len(asked), numbers)
 
     def _early(
         self, history: History, exchange: Recorded, wanted: float, enough: tuple[bool | None, ...]
     ) -> Recorded | None:
         """The first request to the same place that was begun after this answer, if it came too early."""
-        where = _asker(exchange)
-        known = order(history.exchanges)
         later = (
             other
-            for other in history.exchanges
-            if other.number > exchange.number
-            and _waited(exchange, other) + self.tolerance_s < wanted
-            and _asker(other) == where
-            and known.follows(exchange, other) in enough
-            and _same_model(history, exchange, other)
+            for other in _again(history, exchange, enough)
+            if _waited(exchange, other) + self.tolerance_s < wanted
         )
         return min(later, key=lambda other: other.started_ms, default=None)
+
+
+def _again(history: History, exchange: Recorded, enough: tuple[bool | None, ...]) -> Iterator[Recorded]:
+    """The requests for the same after this answer, of those about which it is known `enough` that they were
+    begun after it."""
+    where = _asker(exchange)
+    known = order(history.exchanges)
+    return (
+        other
+        for other in history.exchanges
+        if other.number > exchange.number
+        and _asker(other) == where
+        and known.follows(exchange, other) in enough
+        and _same_model(history, exchange, other)
+    )
+
+
+def _respected(asked: int, came: int) -> str:
+    """What is said of so many answers, after some of which the agent came back, in time."""
+    words = f"{counted(asked, 'response')} asked for a wait"
+    if came == asked:
+        return f"{words}, and the agent waited"
+    never = "no later request had the same place, key and model"
+    if not came:
+        return f"{words}, and {never}"
+    return f"{words}: the agent waited after {came}, and {never} as the other{'s' * (asked > came + 1)}"
 
 
 def _asker(exchange: Recorded) -> tuple[str, ...]:

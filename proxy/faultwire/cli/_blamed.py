@@ -50,13 +50,14 @@ def _blame(found: Subject, command: tuple[str, ...], asked: Asked, traffic: Traf
     from faultwire._core import sha256_hex
     from faultwire.blame.design import exact_runs, usual_runs
     from faultwire.cli._blamed_report import announce, explain, report
+    from faultwire.cli.output import say
     from faultwire.trials.journal import Journal
     from faultwire.trials.series import Budget
 
     usual = usual_runs(len(found.parts), curve=asked.curve)
     runs = asked.max_runs if asked.max_runs is not None else 2 * usual
     cost = LIVE_USD if asked.live and asked.max_cost is None else asked.max_cost
-    budget = Budget(runs, asked.max_time, cost)
+    budget = Budget(runs, asked.max_time, cost, assumed=asked.max_cost is None)
     enough(len(found.parts), budget, usual)
     about = sha256_hex(json.dumps(_identity(found, command, asked, traffic)).encode())
     home = private_dir(state() / "blame")
@@ -65,6 +66,8 @@ def _blame(found: Subject, command: tuple[str, ...], asked: Asked, traffic: Traf
     try:
         if not asked.quiet:
             announce(found, budget, usual, journal, exact_runs(len(found.parts), curve=asked.curve))
+            if budget.condition:
+                say(budget.condition)
         search = _search(found, asked, traffic, journal, budget)
         search.run()
         if code := explain(search, found):
@@ -86,6 +89,7 @@ def _search(found: Subject, asked: Asked, traffic: Traffic, journal: Journal, bu
         outcome = found.attempt(coalition)
         if not search.series.runs:
             affordable(len(found.parts), budget, outcome)
+            budget.must_hold("blame", outcome.unpriced)
         return replace(outcome, reason=secret_free(outcome.reason))
 
     design = Design(len(found.parts), asked.error, found.session.seed, curve=asked.curve)

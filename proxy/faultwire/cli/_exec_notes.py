@@ -48,18 +48,20 @@ def about_run(
         *past_on_this_machine(seen, history.bypassed, ours),
         *undeclared_tools(history, profile),
         *how_it_ended(history, ended.code, ended.stops),
-        *([] if ended.interrupted else exit_after(history, shell_code(ended.code))),
+        *([] if ended.interrupted or history.voids else exit_after(history, shell_code(ended.code))),
     )
 
 
-def how_it_ended(history: History, code: int, stops: Collection[int]) -> list[str]:
+def how_it_ended(history: History, code: int, stops: Collection[int], *, silent: bool = False) -> list[str]:
     """Which signal ended a command (negative `code`), or asked it to end (`stops`), and the exchange that had
-    begun last."""
+    begun last. `silent`: the proxy has seen nothing of it at all."""
     from faultwire.capture.child import shell_code
     from faultwire.report.cause import last
 
     newest = last(history)
     where = f" after #{newest.number} had begun" if newest is not None else ""
+    if stops and newest is None:
+        where = " before anything was sent through the proxy" if silent else " before its first exchange"
     if stops:
         names = " and ".join(signal_name(number) for number in sorted(stops))
         return [f"interrupted by {names}{where}; the command exited with {shell_code(code)}"]
@@ -67,6 +69,13 @@ def how_it_ended(history: History, code: int, stops: Collection[int]) -> list[st
         by = f"signal {-code} ({signal_name(-code)})"
         return [f"{by} ended the command{where}: exit code {shell_code(code)}"]
     return []
+
+
+def before_any(history: History, code: int, stops: Collection[int], *, silent: bool) -> tuple[str, ...]:
+    """That the user ended a command that has no exchange yet."""
+    if history.exchanges or not stops:
+        return ()
+    return tuple(how_it_ended(history, code, stops, silent=silent))
 
 
 def signal_name(number: int) -> str:

@@ -94,6 +94,8 @@ def explore(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: F
             progress(explorer)
 
     explorer = Explorer(executor.run_many, asked.strategy, asked.depth, traffic.seed, progress=note)
+    if budget.condition and not asked.quiet:
+        say(budget.condition)
     if journal.earlier and not asked.quiet:
         say(f"going on after {counted(len(journal.earlier), 'run')} of {journal.path}")
     try:

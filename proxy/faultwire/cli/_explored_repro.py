@@ -22,7 +22,7 @@ def write_repros(result: Result, executor: Executor, home: Path, oracle: str | N
     folder cannot be written, or where the budget is spent. Those of an earlier start are made anew."""
     made: list[Written | None] = []
     for number, find in enumerate(result.finds[:MOST], 1):
-        spent = executor.budget.spent(executor.runs, executor.started_s, executor.cost_usd)
+        spent = executor.budget.spent(executor.runs, executor.started_s, executor.cost_usd, executor.unpriced)
         if result.ended == "interrupted" or spent:
             break
         made.append(_write(home / str(number), find, executor, oracle))

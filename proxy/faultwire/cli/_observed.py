@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -98,4 +99,6 @@ def write_report(
         return run.folder.write("report.html", html.render(made)), made
     except OSError as error:
         say(f"cannot write the report: {error.strerror}")
+        with suppress(OSError):
+            run.folder.note(report_error=error.strerror)
         return None, made

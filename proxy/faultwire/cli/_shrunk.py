@@ -56,6 +56,7 @@ def shrink(source: str, command: tuple[str, ...], asked: Asked, traffic: Traffic
         outcome = run_case(runner, case, found, shared=shared)
         if not search.series.runs:
             affordable(asked, outcome)
+            budget.must_hold("shrink", outcome.unpriced)
         return replace(outcome, reason=secret_free(outcome.reason))
 
     search = Shrinking(
@@ -65,6 +66,8 @@ def shrink(source: str, command: tuple[str, ...], asked: Asked, traffic: Traffic
     if not asked.quiet:
         fired = f"{len(found.pins)} decision{'' if len(found.pins) == 1 else 's'} of faults fired"
         say(f"{fired} in {found.tape}; at most {counted(asked.max_runs, 'run')}")
+        if budget.condition:
+            say(budget.condition)
         if journal.earlier:
             say(f"going on after {counted(len(journal.earlier), 'run')} of {journal.path}")
     try:

@@ -94,6 +94,8 @@ def summary(
     fired = [(exchange, fault) for exchange in history.exchanges for fault in exchange.faults]
     fired_faults = [(exchange, fault) for exchange, fault in fired if fault.outcome == "fired"]
     lines = [fields([("exchanges", f"{len(history.exchanges)}{f': {counts}' if counts else ''}")])]
+    if history.voids:
+        lines.append(fields([("void     ", f"the run proves nothing: {'; '.join(history.voids)}")]))
     lines.append(fields([("faults   ", f"{len(fired_faults)} fired")]))
     for exchange, fault in fired_faults[:SHOWN]:
         what = fault.effect or fault.reason

@@ -33,7 +33,7 @@ golden_prompts:
   - "What is the capital of France?"
   - prompt: "Name three primary colours."
     id: colours
-    expect: {{excludes_pattern: "Traceback|HTTP Error"}}
+    expect: {{excludes_pattern: "Traceback|HTTP Error", when: no_chaos}}
 
 # Mutants of each golden prompt: `faultwire run` asks them, too, and scores how many come through.
 mutations:
@@ -44,11 +44,14 @@ contract:
   name: what must hold when the world breaks
   # Judged in every scenario; `faultwire checks list` names them all.
   invariants:
-    - {{type: completes, severity: critical}}
-    - {{type: output_not_empty, severity: high}}
+    - {{type: output_not_empty, when: no_chaos, severity: critical}}
+    # 0: it answered. 2: it says that it has no answer, which costs nothing here; an answer made up does.
+    - {{type: completes, exit_codes: [0, 2], severity: critical}}
     - {{type: no_retry_storm}}
-    # Whoever invents an answer where every call of the model failed fails this.
-    - {{type: recovers_within, max_s: 30, when: llm_faults_active, severity: high}}
+    # A failure that passes must be got over, ...
+    - {{type: recovers_within, max_s: 30, scenarios: [rate-limits, short-outage], severity: high}}
+    # ... and where no model answers at all, the agent must say so.
+    - {{type: completes, id: says_so, exit_codes: [2], scenarios: [outage], severity: critical}}
     # - {{type: truncated_stream_not_accepted, scenarios: [broken-streams], severity: critical}}
     # - {{type: contains, value: "Paris"}}
     # - {{type: regex, pattern: '(?i)\\bparis\\b'}}
@@ -61,6 +64,10 @@ contract:
         - status: {{code: 503}}
           on: {{kind: llm}}
           trigger: {{first: 1, attempts: first}}
+    - name: outage
+      faults:
+        - status: {{code: 503}}
+          on: {{kind: llm}}
     # - {{name: broken-streams, profile: stream_chaos}}  # for agents that stream
 
 advanced:
@@ -71,7 +78,8 @@ advanced:
 AGENT = '''\
 """An agent to try faultwire with: one question to a model, with nothing but the standard library.
 
-Put your own in its place: any program, in any language, that takes a prompt and prints an answer.
+Put your own in its place: any program, in any language, that takes a prompt and prints an answer. Where there
+is none it says so and exits with 2: a caller can tell that from an answer, and from a crash.
 """
 
 import json
@@ -101,13 +109,17 @@ def main():
     for attempt in range(TRIES):
         try:
             print(ask(sys.argv[1]))
-            return
+            return 0
         except urllib.error.HTTPError as error:
             if error.code not in PASSING or attempt == TRIES - 1:
-                raise
+                print("no answer:", error, file=sys.stderr)
+                return 2
             wait = error.headers.get("Retry-After")
             time.sleep(min(float(wait) if wait else 0.2 * 2**attempt, 10))
+        except OSError as error:
+            print("no answer:", error, file=sys.stderr)
+            return 2
 
 
-main()
+sys.exit(main())
 '''

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from faultwire.cli._ui_options import UiOptions, ui_options
 from faultwire.cli.options import Traffic, traffic_options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from faultwire.cli._determinism import Played
     from faultwire.events import History
@@ -165,7 +165,7 @@ class Play:
         from faultwire.capture import child
         from faultwire.capture.bypass_watch import BypassWatch
         from faultwire.cli._determinism import Played
-        from faultwire.cli._exec_notes import about_run, left_behind, shown_command
+        from faultwire.cli._exec_notes import about_run, before_any, left_behind, shown_command
         from faultwire.cli._observed import Ended, write_report
         from faultwire.cli._summary import header, summary
         from faultwire.cli.output import say
@@ -175,7 +175,8 @@ class Play:
         from faultwire.runner.launch import start_run
 
         traffic, profile, command = self.traffic, self.profile, self.command
-        with start_run(self.settings) as run, self.ui.beside(run):
+        with _starting(quiet=self.quiet) as begun, start_run(self.settings) as run, self.ui.beside(run):
+            begun.append(True)
             environment = run.open_session(SESSION, profile, traffic.seed)
             if self.settings.frozen is not None:
                 environment = self.settings.frozen.environment(environment)
@@ -210,7 +211,10 @@ class Play:
                 if closed.voids:  # they state why the tape cannot be read
                     raise _inconclusive.error(run, closed, command) from None
                 raise
+            notes += _inconclusive.unrecorded(run, closed, history)
+            history = replace(history, voids=closed.voids)
             report, seen, stops = None, [], frozenset(received & child.STOPS)
+            notes += before_any(history, code, stops, silent=not (closed.notes or closed.exchanges))
             if history.exchanges:
                 began = moment.isoformat(timespec="seconds")
                 ended = Ended(shown_command(command), code, began, lasted_s, stops)
@@ -240,6 +244,20 @@ class Play:
             status = "interrupted" if stops else "finished"
             run.folder.end(status, exit_code=child.shell_code(code), ledger=ledger)
         return Played(run.tape, ledger, child.shell_code(code) or int(diverged))
+
+
+@contextmanager
+def _starting(*, quiet: bool) -> Iterator[list[bool]]:
+    """Say so where the user ends it before anything was `begun`, which is told by putting something there."""
+    from faultwire.cli.output import say
+
+    begun: list[bool] = []
+    try:
+        yield begun
+    except KeyboardInterrupt:
+        if not begun and not quiet:
+            say("interrupted before the command was started; nothing was sent")
+        raise
 
 
 def show_rehearsal(path: Path, traffic: Traffic) -> None:

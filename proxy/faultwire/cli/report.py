@@ -156,11 +156,16 @@ def read(run: str, phase: str | None) -> dict[str, Any]:
 
 
 def _what_it_was(folder: Path) -> str:
-    """A run's command and status."""
+    """A run's command and status, and why it is void or has no report, where that is known."""
     from faultwire.runner.past_runs import runs
 
     one = next((run for run in runs(folder.parent.parent) if run.id == folder.name), None)
-    return f"a run of `{one.command}` with the status `{one.status}`" if one else "expected one"
+    if one is None:
+        return "expected one"
+    words = f"a run of `{one.command}` with the status `{one.status}`"
+    if one.status == "void" and one.why:
+        words += f": {one.why}"
+    return words + (f"; its report could not be written: {one.report_error}" if one.report_error else "")
 
 
 def _print(document: dict[str, Any]) -> None:

@@ -103,7 +103,6 @@ def replaced_again(earlier: Iterable[tuple[FaultFired, int]], exchange: Exchange
 
 
 def _effect(result: ToolResult, rewrite: Rewrite | None, delay_s: float) -> str | None:
-    did = [f"delayed by {delay_s * 1000:g} ms"] if delay_s > 0 else []
     if rewrite is not None:
-        did.append("replaced")
-    return f"result of `{result.name}` {' and '.join(did)}" if did else None
+        return rewrite.effect(result, delay_s)
+    return f"result of `{result.name}` delayed by {delay_s * 1000:g} ms" if delay_s > 0 else None

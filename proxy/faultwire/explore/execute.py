@@ -99,10 +99,12 @@ class Executor:
                     future.cancel()
 
     def _spent(self, begun: int) -> bool:
-        self.limit = self.budget.spent(self.runs + begun, self.started_s, self.cost_usd)
+        self.limit = self.budget.spent(self.runs + begun, self.started_s, self.cost_usd, self.unpriced)
         return self.limit is not None
 
     def _counted(self, run: Observation) -> Observation:
+        if not self.runs:
+            self.budget.must_hold("explore", run.unpriced)
         self.runs += 1
         self.seconds += run.seconds
         self.cost_usd += run.cost_usd

@@ -54,7 +54,7 @@ class AtTool(Mutator):
         self._dice = dice
         self._acts = True
         self._failed: Response | None = None
-        self._did: list[str] = []
+        self._delay_s = 0.0
         self._noted = False
 
     def before(self) -> Iterable[Action]:
@@ -63,7 +63,8 @@ class AtTool(Mutator):
             return
         delay_s = self._fault.delay_s(self._result("", is_error=False), self._dice)
         if delay_s > 0:
-            self._note(f"delayed by {delay_s * 1000:g} ms")
+            self._delay_s = delay_s
+            self.effect = f"result of `{self._site.call.name}` delayed by {delay_s * 1000:g} ms"
             yield Wait(delay_s)
 
     def answer(self) -> Response | None:
@@ -73,7 +74,7 @@ class AtTool(Mutator):
         new = self._fault.rewrite(self._result(self._site.blank, is_error=False), self._dice)
         if new is None:
             return None
-        self._mark_replaced(new)
+        self._mark(new, self._result("", is_error=False))
         return self._site.answer(new, self._fault.failed_status)
 
     def head(self, response: Response) -> Response:
@@ -86,7 +87,7 @@ class AtTool(Mutator):
         if new is None or self._failed is None:
             return response
         self.replaces = True
-        self._mark_replaced(new)
+        self._mark(new, self._result("", is_error=False))
         return self._failed
 
     def feed(self, chunk: Chunk) -> Iterable[Action]:
@@ -108,7 +109,7 @@ class AtTool(Mutator):
             self._remember(text)
         new = None if self._dice is None else self._fault.rewrite(result, self._dice)
         if new is not None:
-            self._mark_replaced(new)
+            self._mark(new, result)
         return new
 
     def _result(self, text: str, *, is_error: bool) -> ToolResult:
@@ -123,11 +124,6 @@ class AtTool(Mutator):
         while len(self.memory) > KEPT:
             del self.memory[next(iter(self.memory))]
 
-    def _mark_replaced(self, new: Rewrite) -> None:
+    def _mark(self, new: Rewrite, result: ToolResult) -> None:
         self.canary = self.canary or new.canary
-        self._note("replaced")
-
-    def _note(self, what: str) -> None:
-        if what not in self._did:
-            self._did.append(what)
-        self.effect = f"result of `{self._site.call.name}` {' and '.join(self._did)}"
+        self.effect = new.effect(result, self._delay_s)

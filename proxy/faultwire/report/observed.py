@@ -51,7 +51,8 @@ def observed(
     forwarded: Mapping[tuple[str, int], Request] = _NOTHING,
 ) -> dict[str, Any]:
     """The document of a program that ended with `exit_code` (negative for a signal), by itself or
-    `interrupted` by the user. What it printed is not in it: that went to the terminal."""
+    `interrupted` by the user. What it printed is not in it: that went to the terminal. Nothing is noticed of
+    a run that is void: what would contradict it may not be on the tape."""
     scenario = Scenario(profile.name if profile.entries else UNNAMED, profile)
     one = _Watched(scenario, Prompt(history.session, ""), session=history.session)
     made = document(
@@ -71,6 +72,6 @@ def observed(
                 }
             ],
         }
-        for rule, found in noticed(history, exit_code, interrupted=interrupted)
+        for rule, found in ([] if history.voids else noticed(history, exit_code, interrupted=interrupted))
     ]
     return made

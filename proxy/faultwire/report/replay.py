@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 
 SHOWN = 10
 """Misses and leftovers that a terminal gets; page and JSON have more."""
+IRREGULAR = {
+    "order": ("call in another order", "calls in another order"),
+    "changed tool arguments": ("call with changed tool arguments", "calls with changed tool arguments"),
+    "other request sent on": ("other request sent on", "other requests sent on"),
+}
+"""What one difference of a class and several are called where that is not its name and an `s`."""
 VERSION = "1"
 Report = dict[str, Any]
 """What the engine says of a replayed session (`SessionSummary.replay`)."""
@@ -53,7 +59,7 @@ def lines(report: Mapping[str, Any]) -> list[str]:
             f"  {report['missed']} sent upstream because of --on-miss `{report['on_miss']}`{_numbers(report)}"
         )
     elif report["missed"] or report["left"]:
-        classes = ", ".join(f"{count} {name}" for name, count in sorted(report["classes"].items()))
+        classes = ", ".join(_of_class(name, count) for name, count in sorted(report["classes"].items()))
         out.append(f"  diverged: {classes}")
     out += _redacted(report["redacted"], exact=_as_recorded(report))
     for miss, count in _alike(report["misses"][:SHOWN]):
@@ -64,6 +70,11 @@ def lines(report: Mapping[str, Any]) -> list[str]:
     if more > 0:
         out.append(f"  and {more} more in `replay.json`")
     return [safe(line) for line in out]
+
+
+def _of_class(name: str, count: int) -> str:
+    one, many = IRREGULAR.get(name, (name, ""))
+    return counted(count, one, many)
 
 
 def _numbers(report: Mapping[str, Any]) -> str:

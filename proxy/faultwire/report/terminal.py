@@ -36,6 +36,7 @@ def render(document: dict[str, Any], *, plain: bool = False) -> RenderableType:
     marks = WORDS if plain else MARKS
     judged = page.judged(document)
     found: list[RenderableType | None] = [
+        _inconclusive(document),
         _table(document, marks) if judged else None,
         _injected(document, plain),
         _notes(document),
@@ -95,6 +96,18 @@ def _injected(document: dict[str, Any], plain: bool) -> Text:
             never = "not fired in what was finished" if document["run"]["partial"] else "never fired"
             what = never + (f": {line(row['why'], 160)}" if row["why"] else "")
         text.append(f" {what}\n", style="not bold dim")
+    return text
+
+
+def _inconclusive(document: dict[str, Any]) -> Text | None:
+    """Why invocations are void, each reason once."""
+    reasons = list(page.voids(document).items())
+    if not reasons:
+        return None
+    text = Text("inconclusive\n", style="bold")
+    for why, ids in reasons[:FINDINGS]:
+        which = "" if len(document["invocations"]) == 1 else f"{counted(len(ids), 'invocation')}: "
+        text.append(f"  {which}{line(why, 300)}\n", style="not bold yellow")
     return text
 
 

@@ -9,6 +9,7 @@ report.json    for programs
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -24,6 +25,9 @@ STATE = Path(".faultwire")
 """Where everything that faultwire writes goes, below the working directory."""
 
 
+ROOM, ROOM_NAME = 64 * 1024, ".room"
+"""Bytes that a run keeps for the word of how it ended, should the disk be full by then, and where."""
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _WRITE = os.O_WRONLY | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -98,6 +102,7 @@ class RunFolder:
             ) from error
         folder = cls(path)
         folder.hold()
+        folder.make_room()
         folder.note(
             version="1", id=name, command=command, started_at=moment.isoformat(timespec="seconds"), **about
         )
@@ -112,6 +117,11 @@ class RunFolder:
         with suppress(OSError):  # a file system without locks: nobody will say that it died
             self._held = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
             fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def make_room(self) -> None:
+        """Take the space of `run.json` now; a disk that has none is told where something is written."""
+        with suppress(OSError), self._open(ROOM_NAME, os.O_TRUNC) as file:
+            file.write("\n" * ROOM)
 
     @property
     def id(self) -> str:
@@ -137,7 +147,14 @@ class RunFolder:
         """Add to `run.json`; replaced as a whole, so that a reader never sees half of it."""
         with self._lock:
             self._about.update(about)
-            self._replace("run.json", json.dumps(self._about, indent=2) + "\n")
+            text = json.dumps(self._about, indent=2) + "\n"
+            try:
+                self._replace("run.json", text)
+            except OSError as error:
+                if error.errno not in _FULL:
+                    raise
+                (self.path / ROOM_NAME).unlink(missing_ok=True)
+                self._replace("run.json", text)
 
     def event(self, kind: str, **fields: Any) -> None:
         """Append a line to `events.jsonl`."""
@@ -151,11 +168,12 @@ class RunFolder:
             return self._replace(name, text)
 
     def end(self, status: str, **about: Any) -> None:
-        """Say how the run ended: `finished`, `interrupted` or `void`. Where the folder is gone only the first
-        raises: whoever ends a run otherwise has a reason of their own."""
+        """Say how the run ended: `finished`, `interrupted` or `void`. Where that cannot be written only the
+        first raises: whoever ends a run otherwise has a reason of their own."""
         try:
             self.note(status=status, ended_at=clock.utc_now().isoformat(timespec="seconds"), **about)
-        except FaultError:
+            (self.path / ROOM_NAME).unlink(missing_ok=True)
+        except (FaultError, OSError):
             if status == "finished":
                 raise
         if self._held is not None:
@@ -164,8 +182,12 @@ class RunFolder:
 
     def _replace(self, name: str, text: str) -> Path:
         target, draft = self.path / name, f".{name}.draft"
-        with self._open(draft, os.O_TRUNC) as file:
-            file.write(text)
+        try:
+            with self._open(draft, os.O_TRUNC) as file:
+                file.write(text)
+        except OSError:
+            (self.path / draft).unlink(missing_ok=True)
+            raise
         (self.path / draft).replace(target)
         return target
 

@@ -58,12 +58,12 @@ def start_run(settings: LaunchSettings, folder: RunFolder | None = None) -> Iter
         except UsageError as error:
             stack.close()
             if going_on:
-                folder.end("void", error=error.code)
+                folder.end("void", error=error.code, why=error.message)
             else:
                 shutil.rmtree(folder.path)
             raise
         except FaultwireError as error:
-            folder.end("void", error=error.code)
+            folder.end("void", error=error.code, why=error.message)
             raise
         except KeyboardInterrupt:
             folder.end("interrupted")
@@ -88,7 +88,7 @@ def start_run(settings: LaunchSettings, folder: RunFolder | None = None) -> Iter
             if several:
                 folder.note(tape=str(run.tape))
         except FaultwireError as error:
-            folder.end("void", error=error.code)
+            folder.end("void", error=error.code, why=error.message)
             raise
         except KeyboardInterrupt:
             folder.end("interrupted")

@@ -42,6 +42,10 @@ class PastRuns:
     scores: tuple[tuple[str, float], ...] = ()
     error: str | None = None
     """The code of what made it inconclusive."""
+    why: str | None = None
+    """The same in words."""
+    report_error: str | None = None
+    """Why its report could not be written."""
 
     def as_json(self) -> dict[str, Any]:
         """For programs, and for the trend in a report."""
@@ -156,6 +160,8 @@ def _read(path: Path, about: dict[str, Any]) -> PastRuns:
             if (value := _share(each)) is not None
         ),
         error=text("error"),
+        why=text("why"),
+        report_error=text("report_error"),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from faultwire.errors import UsageError
+from faultwire.text import counted
 from faultwire.trials.model import Spent
 
 if TYPE_CHECKING:
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from faultwire.trials.model import Outcome
 
 
-Limit = Literal["runs", "time", "cost"]
+Limit = Literal["runs", "time", "cost", "price"]
+PRICES = "`faultwire prices update FILE` adds prices"
 
 
 class OutOfBudget(Exception):
@@ -35,14 +37,46 @@ class Budget:
     runs: int = 200
     seconds: float | None = None
     cost_usd: float | None = None
+    assumed: bool = False
+    """Is the limit of cost our own, and not the user's? Then answers of unknown cost do not end it."""
 
-    def spent(self, runs: int, seconds: float, cost_usd: float) -> Limit | None:
-        """Of what there is nothing left for another trial, if of anything."""
+    def spent(self, runs: int, seconds: float, cost_usd: float, unpriced: int = 0) -> Limit | None:
+        """Of what there is nothing left for another trial, if of anything; `price` where that is not known,
+        since so many answers have no price."""
+        if unpriced and self.cost_usd is not None and not self.assumed:
+            return "price"
         if runs >= self.runs:
             return "runs"
         if self.seconds is not None and seconds >= self.seconds:
             return "time"
         return "cost" if self.cost_usd is not None and cost_usd >= self.cost_usd else None
+
+    @property
+    def condition(self) -> str | None:
+        """What the limit of cost depends on, for the start of a search."""
+        if self.cost_usd is None:
+            return None
+        if self.assumed:
+            return (
+                f"the limit of {self.cost_usd:g} dollars cannot hold for models without a known price: their "
+                f"answers are not in it; {PRICES}"
+            )
+        return (
+            f"`--max-cost {self.cost_usd:g}` cannot hold for models without a known price: the first answer "
+            f"of one ends the search; {PRICES}"
+        )
+
+    def must_hold(self, command: str, unpriced: int) -> None:
+        """Refuse a limit of cost that cannot hold, as the first run shows, which had so many answers of
+        unknown cost. Raises UsageError."""
+        if self.spent(0, 0.0, 0.0, unpriced) != "price":
+            return
+        raise UsageError(
+            f"found `--max-cost {self.cost_usd:g}` and {counted(unpriced, 'answer')} of models without a "
+            "known price in the first run, expected prices of all: the limit could not hold",
+            code=f"{command}.unknown_price",
+            hint=f"{PRICES}; or bound the search by --max-runs and --max-time alone",
+        )
 
 
 @dataclass
@@ -87,7 +121,8 @@ class Series:
                 )
             found = kept.outcome
         else:
-            if (limit := self.budget.spent(self.runs, self.started_s, self.cost_usd)) is not None:
+            limit = self.budget.spent(self.runs, self.started_s, self.cost_usd, self.unpriced)
+            if limit is not None:
                 raise OutOfBudget(limit)
             found = attempt()
             self.journal.append(key, found)
@@ -107,6 +142,8 @@ def goes_on(limit: Limit, budget: Budget, runs: int) -> str:
     """What a user may do about a search that a limit ended after so many runs."""
     if limit == "time":
         return f"the same command goes on for another {budget.seconds:g} s; a longer --max-time ends later"
+    if limit == "price":
+        return f"without --max-cost the same command goes on; {PRICES}, for a search that begins anew"
     if limit == "cost":
         return f"the same command with `--max-cost {2 * (budget.cost_usd or 0):g}` goes on"
     return f"the same command with `--max-runs {2 * runs}` goes on"
@@ -116,6 +153,8 @@ def ended_by(limit: Limit, budget: Budget) -> str:
     """The limit, as the option that it is."""
     if limit == "time":
         return f"`--max-time {budget.seconds:g}s`"
+    if limit == "price":
+        return f"an answer without a known price, so that `--max-cost {budget.cost_usd:g}` cannot hold,"
     if limit == "cost":
         return f"the limit of {budget.cost_usd:g} dollars (`--max-cost`)"
     return f"`--max-runs {budget.runs}`"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol as Structure
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from faultwire.events import Response, ResponseView
+    from faultwire.events import Response, ResponseView, ToolResult
 
 
 class Errors(Structure):
@@ -31,6 +31,28 @@ class Rewrite:
     is_error: bool = False
     raw: bool = False
     canary: str | None = None
+
+    def adds_to(self, result: ToolResult) -> bool:
+        """Does all of the result stand in it, with more in one place, and is it told as the result was?"""
+        old, new = result.text, self.text
+        if not old or self.is_error != result.is_error or len(new) <= len(old):
+            return False
+        low, high = 0, len(old)  # how many characters both begin with
+        while low < high:
+            middle = (low + high + 1) // 2
+            if new.startswith(old[:middle]):
+                low = middle
+            else:
+                high = middle - 1
+        return new.endswith(old[low:])
+
+    def effect(self, result: ToolResult, delay_s: float = 0) -> str:
+        """What became of the result, in words."""
+        name = f"`{result.name}`"
+        if delay_s > 0:
+            did = "text added to it" if self.adds_to(result) else "replaced"
+            return f"result of {name} delayed by {delay_s * 1000:g} ms and {did}"
+        return f"text added to the result of {name}" if self.adds_to(result) else f"result of {name} replaced"
 
 
 class StreamReader(ABC):

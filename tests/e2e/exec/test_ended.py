@@ -63,6 +63,24 @@ def test_a_run_that_ctrl_c_ended_is_interrupted_in_its_record_and_its_summary(he
     assert b"interrupted" in listed.stdout
 
 
+@pytest.mark.cold
+def test_ctrl_c_before_the_first_call_is_stated(here: Path) -> None:
+    command = [*COMMAND, "exec", "--mock", "--", "sh", "-c", "echo ready; exec sleep 60"]
+    with subprocess.Popen(
+        command, cwd=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    words = (
+        b"  interrupted by SIGINT before anything was sent through the proxy; the command exited with 130\n"
+    )
+    assert words in errors
+    assert status(here) == "interrupted"
+
+
 def test_a_run_that_ended_by_itself_is_finished(faultwire: Callable, here: Path) -> None:
     done = faultwire("exec", "--mock", "--", "sh", "-c", ASK)
     assert done.returncode == 0

@@ -50,13 +50,24 @@ def _waited(log: Log) -> str | None:
     limited = [one for one in log.asked if one["status"] == 429]
     if not limited:
         return "no response asked for a wait"
-    first = log.asked.index(limited[0])
-    waited = log.asked[first + 1]["started"] - limited[0]["ended"]
-    if 0.9 - max(0.2, log.on_its_way) <= waited < 1:
-        return None  # too early, but on a busy machine the proxy may have measured what the check lets pass
-    return "asked for a wait, and the agent waited" if waited >= 1 else "asked for 1 s and was left alone for"
+    came = 0
+    for one in limited:
+        later = log.asked[log.asked.index(one) + 1 :]
+        again = next((other for other in later if other["model"] == one["model"]), None)
+        if again is None:
+            continue
+        came += 1
+        waited = again["started"] - one["ended"]
+        if 0.9 - max(0.2, log.on_its_way) <= waited < 1:
+            return None  # too early, but on a busy machine the proxy may have measured what is let pass
+        if waited < 1:
+            return "asked for 1 s and was left alone for"
+    if came == len(limited):
+        return "asked for a wait, and the agent waited"
+    return f"asked for a wait: the agent waited after {came}, and" if came else NOT_ASKED
 
 
+NOT_ASKED = "asked for a wait, and no later request had the same place, key and model"
 NEVER_REPEATED = "no failed call was repeated"
 ASKED_TO_WAIT = "each call that was repeated had been asked to wait"
 
@@ -97,11 +108,15 @@ def _fell_back_elsewhere(log: Log) -> str | None:
     return NO_OTHER_WAY if words is not None and "answered" in words else words
 
 
+UNBROKEN = "no call of a model, tool or agent failed, so there was nothing to recover from"
+INSIDE = "and when that tool worked again cannot be measured"
+
+
 def _recovered(log: Log) -> str | None:
     if not log.manner or log.scenario == "cut" or log.posted:
         return None
-    if not log.failed:
-        return "no call of a model, tool or agent failed, so there was nothing to recover from"
+    if not log.failed:  # a tool that failed inside of the agent is no exchange of its own
+        return INSIDE if log.scenario == "tool fails" and "search" in log.tools else UNBROKEN
     if log.asked[-1]["status"] >= 400:
         return "failed, and nothing like it succeeded afterwards"
     return ", the longest over after"
@@ -221,6 +236,8 @@ WIRE = [
         {
             "asked for 1 s and was left alone for": "fail",
             "asked for a wait, and the agent waited": "pass",
+            "asked for a wait: the agent waited after {}, and": "pass",
+            NOT_ASKED: "pass",
             "no response asked for a wait": "unknown",
         },
         _waited,
@@ -258,7 +275,8 @@ WIRE = [
         {
             "failed, and nothing like it succeeded afterwards": "fail",
             ", the longest over after": "pass",
-            "no call of a model, tool or agent failed, so there was nothing to recover from": "unknown",
+            UNBROKEN: "unknown",
+            INSIDE: "unknown",
         },
         _recovered,
     ),
@@ -296,7 +314,8 @@ WIRE = [
         {
             "until it worked again, allowed are 0.005": "fail",
             "failed, and nothing like it succeeded afterwards": "fail",
-            "no call of a model, tool or agent failed, so there was nothing to recover from": "unknown",
+            UNBROKEN: "unknown",
+            INSIDE: "unknown",
         },
         _recovered_late,
     ),

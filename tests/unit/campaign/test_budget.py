@@ -38,10 +38,21 @@ def test_a_limit_of_cost_starts_with_a_few_and_then_goes_by_what_they_cost() -> 
     assert spending.words("cost") == "`--max-cost 1`"
 
 
-def test_models_without_a_price_cost_nothing_and_are_not_held_back() -> None:
+def test_an_answer_without_a_known_price_ends_a_limit_of_cost_which_could_not_hold() -> None:
     spending = Spending(Limits(cost_usd=1.0))
-    spending.add(0.0)
-    assert spending.allowed(50, 10) == 50
+    spending.add(0.0, 1)
+    assert (spending.allowed(50, 10), spending.spent(0, 1), spending.spent(0, 0)) == (0, None, "price")
+    assert spending.words("price") == "an answer without a known price, so that `--max-cost 1` cannot hold,"
+    assert Spending(Limits(cost_usd=1.0), 1, 0.0, 1).spent(0, 0) == "price"  # of an earlier start
+
+
+def test_without_a_limit_of_cost_prices_need_not_be_known_and_what_costs_nothing_is_no_unknown() -> None:
+    spending = Spending(Limits(runs=100))
+    spending.add(0.0, 1)
+    assert (spending.allowed(50, 10), spending.spent(0, 0)) == (50, None)
+    free = Spending(Limits(cost_usd=1.0))
+    free.add(0.0)
+    assert (free.allowed(50, 10), free.spent(0, 0)) == (50, None)
 
 
 @pytest.mark.parametrize(("seconds", "limit"), [(59.9, None), (60.0, "time")])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from faultwire.campaign.notes import Counts, notes
+from faultwire.campaign.notes import Counts, notes, unbounded
 
 
 def test_of_a_campaign_without_trouble_nothing_is_noted() -> None:
@@ -21,3 +21,9 @@ def test_results_that_came_twice_are_noted() -> None:
 
 def test_what_was_played_ahead_for_nothing_is_noted() -> None:
     assert list(notes(Counts(), 4)) == ["played ahead and not looked at: 4 invocations"]
+
+
+def test_a_limit_of_cost_that_unknown_prices_left_open_is_noted() -> None:
+    assert list(unbounded(1.0, 1)) == ["`--max-cost 1` could not hold: the cost of 1 answer is not known"]
+    assert list(unbounded(0.5, 2)) == ["`--max-cost 0.5` could not hold: the cost of 2 answers is not known"]
+    assert list(unbounded(None, 2)) == list(unbounded(1.0, 0)) == []

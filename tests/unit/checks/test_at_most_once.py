@@ -1,6 +1,9 @@
 from dataclasses import replace
 
+import pytest
+
 from faultwire.checks.at_most_once import AtMostOnce
+from faultwire.checks.tool_called import ToolCalled
 
 CHECK = AtMostOnce(step={"tool": "refund"}, same=("order",))
 PLAIN = AtMostOnce(step={"tool": "refund"})
@@ -9,8 +12,11 @@ A, B = {"order": "A", "note": "1"}, {"order": "B"}
 
 def test_once_for_each_thing(verdict, wire):
     found = verdict(CHECK, [wire.used(1, "refund", A), wire.used(2, "refund", B)])
-    assert (found.verdict, found.explanation) == ("pass", "2 calls of `refund`, each for something else")
-    assert verdict(PLAIN, [wire.used(1, "refund", A)]).explanation == "`refund` was called once"
+    assert (found.verdict, found.explanation) == (
+        "pass",
+        "`refund` was done 2 times, each time for something else",
+    )
+    assert verdict(PLAIN, [wire.used(1, "refund", A)]).explanation == "`refund` was done once"
     assert (
         verdict(AtMostOnce(step={"tool": "refund"}, negate=True), [wire.used(1, "refund")]).verdict == "fail"
     )
@@ -36,15 +42,38 @@ def test_what_was_refused_or_never_asked_was_not_done(verdict, wire):
     assert verdict(CHECK, [refused, faked, wire.used(3, "refund", A)]).verdict == "pass"
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_was_called_and_not_done_is_counted_as_by_tool_called(verdict, wire, count):
+    """A fault answered in the place of the server, or the server refused."""
+    faked = [replace(wire.used(n, "refund", A, status=503), upstream=None) for n in (1, 2)]
+    refused = [wire.used(n, "refund", A, status=400) for n in (1, 2)]
+    words = {
+        1: "`refund` was called 1 time and not done: it was refused, or did not reach its server",
+        2: "`refund` was called 2 times and not done: each was refused, or did not reach its server",
+    }
+    times = {1: "1 time", 2: "2 times"}
+    by_url = AtMostOnce(step={"url": faked[0].request.url})
+    for exchanges in (faked[:count], refused[:count]):
+        found = verdict(PLAIN, exchanges)
+        assert (found.verdict, found.explanation) == ("unknown", words[count])
+        used = verdict(ToolCalled(tool="refund"), exchanges).explanation
+        assert used == f"`refund` was used {times[count]}, expected at least 1"
+        assert f"was called {times[count]} and not done" in verdict(by_url, exchanges).explanation
+    done = verdict(PLAIN, [*faked[: count - 1], wire.used(9, "refund", A)])
+    assert (done.verdict, done.explanation) == ("pass", "`refund` was done once")
+
+
 def test_an_error_of_the_server_may_have_been_one_more(verdict, wire):
     found = verdict(CHECK, [wire.used(1, "refund", A, status=503), wire.used(2, "refund", A)])
     assert found.verdict == "unknown"
     assert found.explanation == (
         "`refund` may have been done twice: one was answered with a server's error, or not at all"
     )
-    assert (
-        verdict(CHECK, [wire.used(1, "refund", B, status=503), wire.used(2, "refund", A)]).verdict == "pass"
-    )
+    found = verdict(CHECK, [wire.used(1, "refund", B, status=503), wire.used(2, "refund", A)])
+    assert found.verdict == "pass"
+    assert found.explanation == "`refund` was done at most 2 times, each time for something else"
+    (alone,) = [verdict(CHECK, [wire.used(1, "refund", B, status=503)])]
+    assert (alone.verdict, alone.explanation) == ("pass", "`refund` was done at most once")
 
 
 def test_a_call_that_was_asked_for_again_is_not_called_an_error(verdict, wire):
@@ -63,7 +92,7 @@ def test_a_call_that_was_asked_for_again_is_not_called_an_error(verdict, wire):
 
 
 def test_what_is_not_seen_is_unknown(verdict, wire):
-    assert verdict(CHECK).explanation == "`refund` was not done"
+    assert verdict(CHECK).explanation == "`refund` was not called"
     asked = [wire.talk(1, calls=[wire.call("refund")], answer=None)]
     assert verdict(PLAIN, asked).explanation == (
         "a model asked for `refund`, and whether it was done was not seen"

@@ -35,7 +35,7 @@ def test_an_end_of_something_else_or_before_is_none(verdict, wire):
 def test_what_was_refused_was_not_done(verdict, wire):
     assert verdict(PLAIN, [wire.used(1, "reserve"), wire.used(2, "pay", status=409)]).verdict == "fail"
     found = verdict(PLAIN, [wire.used(1, "reserve", status=409)])
-    assert (found.verdict, found.explanation) == ("unknown", "`reserve` was not done")
+    assert (found.verdict, found.explanation) == ("unknown", "`reserve` was not seen to be done")
 
 
 def test_what_may_have_been_done_is_unknown(verdict, wire):

@@ -22,8 +22,25 @@ def test_the_next_request_comes_in_time(verdict, wire, wish, waited, expected):
 
 def test_who_never_comes_back_or_goes_elsewhere_respects_it(verdict, wire):
     limited = wire.talk(1, status=429, answered=(("retry-after", "60"),))
-    assert verdict(RespectsRetryAfter(), [limited]).verdict == "pass"
-    assert verdict(RespectsRetryAfter(), [limited, wire.talk(2, host="other.test")]).verdict == "pass"
+    never = "1 response asked for a wait, and no later request had the same place, key and model"
+    for later in ([], [wire.talk(2, host="other.test")]):
+        found = verdict(RespectsRetryAfter(), [limited, *later])
+        assert (found.verdict, found.explanation) == ("pass", never)
+
+
+def test_who_did_not_come_back_is_not_said_to_have_waited(verdict, wire):
+    wish = (("retry-after", "1"),)
+    limited = [wire.talk(n, status=429, answered=wish, model=f"m{n}") for n in (1, 2, 3)]
+    came = [wire.talk(n + 3, started_ms=9000, model=f"m{n}") for n in (1, 2, 3)]
+
+    def said(*returned):
+        return verdict(RespectsRetryAfter(), [*limited, *(came[n] for n in returned)]).explanation
+
+    assert said(0, 1, 2) == "3 responses asked for a wait, and the agent waited"
+    never = "no later request had the same place, key and model"
+    assert said(0, 1) == f"3 responses asked for a wait: the agent waited after 2, and {never} as the other"
+    assert said(1) == f"3 responses asked for a wait: the agent waited after 1, and {never} as the others"
+    assert said() == f"3 responses asked for a wait, and {never}"
 
 
 def test_another_model_may_be_asked_at_once(verdict, wire):

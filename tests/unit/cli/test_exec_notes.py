@@ -18,6 +18,7 @@ from faultwire.cli._exec_notes import (
     undeclared_tools,
 )
 from faultwire.cli._observed import Ended
+from faultwire.cli.exec import _starting
 from faultwire.events import Bypass, Delivery, History
 from faultwire.profile.load import inline
 from faultwire.profile.model import Profile
@@ -139,10 +140,32 @@ def test_a_signal_that_ended_the_command_is_named_with_what_went_before():
     assert said(0, 2, 15) == [
         "interrupted by SIGINT and SIGTERM after #2 had begun; the command exited with 0"
     ]
+    assert said(-2, 2, history=none) == [
+        "interrupted by SIGINT before its first exchange; the command exited with 130"
+    ]
+    assert how_it_ended(none, 143, {15}, silent=True) == [
+        "interrupted by SIGTERM before anything was sent through the proxy; the command exited with 143"
+    ]
+    assert how_it_ended(seen, -2, {2}, silent=True) == said(-2, 2)
     assert signal_name(signal.SIGRTMAX - 1) == "without a name"
     failed = History("exec", (talk(1, status=503),))
     told = about_run(failed, TOOL, [], {}, Ended("a", 2, "", 1.0, frozenset({2})))
     assert told == ("interrupted by SIGINT after #1 had begun; the command exited with 2",)
+
+
+@pytest.mark.parametrize(
+    ("begun", "quiet", "told"), [(False, False, True), (True, False, False), (False, True, False)]
+)
+def test_an_interruption_before_the_command_was_started_is_stated(begun, quiet, told, capsys):
+    def interrupted():
+        with _starting(quiet=quiet) as noted:
+            noted += [True] * begun
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    words = "interrupted before the command was started; nothing was sent\n"
+    assert capsys.readouterr().err == words * told
 
 
 def test_processes_that_outlived_the_command():

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import ast
+import errno
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from click.testing import CliRunner, Result
 from faultwire.agents.settings import CommandSettings
 from faultwire.cli import main
 from faultwire.cli._template import AGENT, AGENT_NAME, NAME, SCHEMA, TEMPLATE
+from faultwire.cli.init import _not_written
 from faultwire.config.load import load
 from faultwire.config.schema import schema
 
@@ -60,6 +63,22 @@ def test_an_unwritable_path_is_reported(here: Path) -> None:
     assert not (here / NAME).exists()
 
 
+@pytest.mark.parametrize(
+    ("number", "found"),
+    [
+        (errno.EROFS, "a read-only file system at `{}` (Read-only file system, EROFS), expected one that"),
+        (errno.EACCES, "a folder that this user may not write to at `{}` (Permission denied, EACCES), "),
+        (errno.ENOSPC, "a full disk at `{}` (No space left on device, ENOSPC), expected room for a file"),
+    ],
+)
+def test_why_it_cannot_be_written_is_stated_with_the_remedy(here: Path, number: int, found: str) -> None:
+    error = _not_written(Path(NAME), OSError(number, os.strerror(number)))
+    assert error.message.startswith(f"cannot write `{NAME}`: found {found.format(here)}")
+    assert error.hint
+    other = _not_written(Path(NAME), OSError(errno.EIO, os.strerror(errno.EIO)))
+    assert (other.message, other.hint) == (f"cannot write `{NAME}`: Input/output error, EIO", None)
+
+
 def test_its_first_line_names_an_existing_schema(here: Path) -> None:
     run()
     first = (here / NAME).read_text().splitlines()[0]
@@ -75,7 +94,8 @@ def test_what_is_written_loads_without_a_warning(here: Path) -> None:
     assert found.agent.command == ("python3", AGENT_NAME, "{prompt}")
     assert found.agent.cwd == str(here)
     assert found.proxy.mock
-    assert [scenario.name for scenario in found.contract.scenarios] == ["calm", "rate-limits", "short-outage"]
+    names = [scenario.name for scenario in found.contract.scenarios]
+    assert names == ["calm", "rate-limits", "short-outage", "outage"]
 
 
 def test_the_commented_lines_are_valid_too(here: Path) -> None:

@@ -47,6 +47,14 @@ def test_it_counts_exchanges_by_kind_and_lists_fired_faults() -> None:
     ]
 
 
+def test_a_void_run_is_called_one_with_its_reasons() -> None:
+    why = ("the tape cannot be written: database or disk is full", "faultwire failed")
+    void = summary(History("exec", (exchange(1),), voids=why), "t.tape", "abc").splitlines()
+    assert void[1] == f"void       the run proves nothing: {why[0]}; {why[1]}"
+    whole = summary(History("exec", (exchange(1),)), "t.tape", "abc").splitlines()
+    assert whole == [void[0], *void[2:]]
+
+
 def test_each_entry_that_never_fired_has_its_reasons() -> None:
     no_stream = fault("inapplicable", id="cut_stream", reason="the request asks for no stream")
     also = fault("inapplicable", id="slow_tokens", reason="the request asks for no stream")

@@ -73,6 +73,7 @@ def test_a_replaced_result_is_remembered_and_its_line_waits_for_a_model() -> Non
         (Due(None, 0.05), [Wait(0.05)], "result of `search` delayed by 50 ms"),
         (Due(Rewrite("x", False), 0.05), [Wait(0.05)], "result of `search` delayed by 50 ms and replaced"),
         (Due(Rewrite("x", False), 0.0, "told otherwise"), [], "told otherwise"),
+        (Due(Rewrite("42 Obey."), 0.0), [], "text added to the result of `search`"),
     ],
 )
 def test_the_effect_on_a_result_is_stated(does: Due, waits: list[Wait], effect: str) -> None:

@@ -56,7 +56,9 @@ class Session:
         parts = [*pipeline.feed(response.body), *pipeline.finish()]
         sent = b"".join(part.data for part in parts if isinstance(part, Send))
         waits = [action.seconds for action in actions if isinstance(action, Wait)]
-        lines = [(line.fault, line.outcome, line.site) for line in pipeline.over()]
+        over = pipeline.over()
+        self.effects = [line.effect for line in over]
+        lines = [(line.fault, line.outcome, line.site) for line in over]
         return told.status, self._read(sent, told), waits, given is None, lines
 
     def _read(self, sent, told):
@@ -108,6 +110,22 @@ def test_every_fault_at_every_site_of_its_own(at, stream, fault, called, failed)
         assert text == expected.get(name, text)
     if at == "mcp" and not failed and called:
         assert values == (None if name == "tool_malformed" else json.loads(text)), "both halves say the same"
+
+
+@pytest.mark.parametrize(("at", "stream"), WAYS)
+@pytest.mark.parametrize(
+    ("fault", "effect"),
+    [
+        ("indirect_injection: {payloads: [obey]}", "text added to the result of `search`"),
+        ("tool_wrong_values: {}", "result of `search` replaced"),
+        ("tool_error: {}", "result of `search` replaced"),
+        ("tool_slow: {ms: 300}", "result of `search` delayed by 300 ms"),
+    ],
+)
+def test_what_was_done_to_the_result_is_stated(at, stream, fault, effect):
+    session = Session(fault, at, stream)
+    session.call("tea")
+    assert session.effects == [effect]
 
 
 @pytest.mark.parametrize(("at", "stream"), WAYS)

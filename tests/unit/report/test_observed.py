@@ -15,7 +15,7 @@ from faultwire.report.schema import problems
 BROKEN = Profile(name="stream_chaos", entries=(CUT,))
 
 
-def report(*exchanges, code=0, profile=BROKEN, redact=lambda text: text, notes=()):
+def report(*exchanges, code=0, profile=BROKEN, redact=lambda text: text, notes=(), voids=()):
     subject = Subject(
         "20261122T080000Z-00aa",
         "exec",
@@ -27,7 +27,7 @@ def report(*exchanges, code=0, profile=BROKEN, redact=lambda text: text, notes=(
         "ab" * 32,
         notes=notes,
     )
-    return observed(subject, profile, History("exec", exchanges), code, redact=redact)
+    return observed(subject, profile, History("exec", exchanges, voids=voids), code, redact=redact)
 
 
 @pytest.fixture
@@ -45,6 +45,20 @@ def test_it_is_a_report_like_every_other(half):
     (one,) = half["invocations"]
     assert (one["id"], one["exit_code"], one["duration_s"], one["answer"]) == ("exec", 0, 0.5, None)
     assert [each["number"] for each in one["exchanges"]] == [1, 2]
+
+
+def test_of_a_void_run_every_face_says_that_and_nothing_is_noticed():
+    cut = talk(1, answer="The highest", cut=True)
+    why = "the tape cannot be written: database or disk is full"
+    void, whole = report(cut, voids=(why,)), report(cut)
+    assert [len(one["suggestions"]) for one in (void, whole)] == [0, 1]
+    console = Console(file=io.StringIO(), width=200)
+    for document, there in ((void, True), (whole, False)):
+        console.file = io.StringIO()
+        console.print(terminal.render(document))
+        for text in (console.file.getvalue(), html.render(document), markdown.render(document)):
+            assert (why in text) == there
+            assert ("inconclusive" in text) == there
 
 
 def test_mistakes_are_listed_without_verdicts(half):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from faultwire.replay.explain_miss import Class
 from faultwire.report.replay import SHOWN, diverged, files, lines
 
 ABOUT = {"id": "20260101T000000Z-0a1b2c3d", "command": "exec", "started_at": "2026-01-01T00:00:00+00:00"}
@@ -145,6 +146,20 @@ def test_answers_that_differ_in_header_fields_only_are_counted_as_such() -> None
     assert lines(report(exact=False, redacted=one))[1:] == [
         "  exact but for redacted header fields: set-cookie in 1 answer"
     ]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_differences_of_a_class_are_counted_as_one_says_it(count: int) -> None:
+    classes = dict.fromkeys(get_args(Class), count)
+    (found,) = (one for one in lines(report(missed=9 * count, classes=classes)) if "diverged" in one)
+    said = found.removeprefix("  diverged: ").split(", ")
+    expected = {
+        1: "1 call in another order|1 call with changed tool arguments|1 changed prompt|1 missing call|"
+        "1 model or SDK change|1 new call|1 other answer|1 other request sent on|1 volatile value",
+        2: "2 calls in another order|2 calls with changed tool arguments|2 changed prompts|2 missing calls|"
+        "2 model or SDK changes|2 new calls|2 other answers|2 other requests sent on|2 volatile values",
+    }
+    assert sorted(said) == expected[count].split("|")
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,16 @@ def test_findings_of_one_kind_are_reported_once(make_document):
     assert text.count("`391` is not in the answer") == 1
 
 
+def test_why_invocations_are_inconclusive_is_stated_once_for_each_reason(make_document):
+    document = make_document()
+    assert "inconclusive" not in printed(document)
+    for part in document["invocations"][:2]:
+        part["voids"] = ["the tape cannot be written"]
+    text = printed(document)
+    assert "inconclusive\n  2 invocations: the tape cannot be written\n" in text
+    assert text.count("the tape cannot be written") == 1
+
+
 def without_faults(document):
     for scenario in document["scenarios"]:
         scenario["entries"] = []

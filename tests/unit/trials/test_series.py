@@ -50,6 +50,53 @@ def test_a_budget_ends_it_before_the_next_trial(
     assert words in f"{ended_by(limit, budget)} {goes_on(limit, budget, one.runs)}"
 
 
+def test_an_answer_without_a_known_price_ends_a_limit_of_cost(tmp_path: Path) -> None:
+    budget = Budget(cost_usd=1.0)
+    one = series(tmp_path / "s", budget)
+    one.outcome("1", lambda: Outcome(False, 1, 0.1, 2.0))
+    one.outcome("2", lambda: Outcome(False, 1, 0.1, 2.0, unpriced=1))
+    with pytest.raises(OutOfBudget) as caught:
+        one.outcome("3", lambda: pytest.fail("it was run"))
+    assert caught.value.limit == "price"
+    words = f"{ended_by('price', budget)} ended the search; {goes_on('price', budget, 2)}"
+    assert words == (
+        "an answer without a known price, so that `--max-cost 1` cannot hold, ended the search; without "
+        "--max-cost the same command goes on; `faultwire prices update FILE` adds prices, for a search that "
+        "begins anew"
+    )
+
+
+def test_without_a_limit_of_the_users_unknown_prices_end_nothing() -> None:
+    for budget in (Budget(), Budget(cost_usd=5.0, assumed=True)):
+        assert budget.spent(3, 1.0, 0.1, 7) is None
+        budget.must_hold("blame", 7)
+    Budget(cost_usd=1.0).must_hold("shrink", 0)
+
+
+def test_a_limit_that_cannot_hold_is_refused_after_the_first_run() -> None:
+    with pytest.raises(UsageError) as caught:
+        Budget(cost_usd=1.0).must_hold("shrink", 2)
+    assert caught.value.code == "shrink.unknown_price"
+    assert caught.value.message == (
+        "found `--max-cost 1` and 2 answers of models without a known price in the first run, "
+        "expected prices of all: the limit could not hold"
+    )
+    assert caught.value.hint is not None
+    assert "`faultwire prices update FILE` adds prices" in caught.value.hint
+
+
+def test_what_a_limit_of_cost_depends_on_is_stated_at_the_start() -> None:
+    assert Budget().condition is None
+    assert Budget(cost_usd=1.0).condition == (
+        "`--max-cost 1` cannot hold for models without a known price: the first answer of one ends the "
+        "search; `faultwire prices update FILE` adds prices"
+    )
+    assert Budget(cost_usd=5.0, assumed=True).condition == (
+        "the limit of 5 dollars cannot hold for models without a known price: their answers are not in it; "
+        "`faultwire prices update FILE` adds prices"
+    )
+
+
 def test_a_search_that_goes_on_has_its_time_anew_and_no_more_runs_or_money(tmp_path: Path) -> None:
     def begun(budget: Budget) -> int:
         one, made = series(tmp_path / "s", budget), 0

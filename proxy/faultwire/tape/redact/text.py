@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 _DEPTH = 6
 
-# Letters, digits, quotes, and what joins names and values, or stands in Base64: & + - / = ? _; and %, as
-# what is percent-encoded twice writes all of them.
-_CODES = "(?:2[2567bBdDfF]|3[0-9dDfF]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF])"
+# Letters, digits, quotes, what joins names and values or the parts of a token, or stands in Base64:
+# & + - . / = ? _; and %, as what is percent-encoded twice writes all of them.
+_CODES = "(?:2[2567bBdDeEfF]|3[0-9dDfF]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF])"
 _ESCAPED = rf"\\u00{_CODES}"
 # The blanks of a private key's first line are all that a form or a URL must write otherwise.
 _PERCENT = rf"%{_CODES}|BEGIN(?:%20|\+)[A-Z]"

@@ -155,6 +155,45 @@ def test_percent_encoded_letters() -> None:
     assert re.fullmatch(r"a=redacted:v1:\w{32}&b", clean(f"a={text}&b"))
 
 
+CARRIERS = {
+    "alone": "{}",
+    "text": "see {} for more",
+    "named": "token: {} end",
+    "path": "/v1/files/{}/content",
+    "query": "/v1/files?q={}&n=1",
+    "form": "q={}&n=1",
+    "JSON": '{{"q": "{}", "n": 1}}',
+    "JSON in JSON": '{{"arguments": "{{\\"q\\": \\"{}\\"}}"}}',
+}
+
+
+@pytest.mark.parametrize("dot", ["%2E", "%2e", "%252E", "%25252e"])
+@pytest.mark.parametrize("carrier", CARRIERS.values(), ids=CARRIERS)
+@pytest.mark.parametrize("parts", [2, 3])
+def test_a_jwt_whose_dots_are_percent_encoded_goes_whole(carrier: str, dot: str, parts: int) -> None:
+    jwt = SECRETS["jwt"].split(".")[:parts]
+    text = carrier.format(dot.join(jwt))
+    assert suspects(text)
+    left = clean(text)
+    assert not [part for part in jwt if part in left]
+    before, _, after = carrier.replace("{{", "{").replace("}}", "}").partition("{}")
+    assert left.startswith(before + "redacted:v1:")
+    assert left.endswith(after)
+
+
+@pytest.mark.parametrize("escape", ["\\u002e", "\\u002E"])
+def test_a_jwt_whose_dots_are_escaped_in_json_goes_whole(escape: str) -> None:
+    left = clean(json.dumps({"q": SECRETS["jwt"]}).replace(".", escape))
+    assert not [part for part in SECRETS["jwt"].split(".") if part in left]
+
+
+@pytest.mark.parametrize(
+    "text", ["/files/a%2Etxt", "v1%2E2%2E3", "see report%2Epdf%3Fpage%3D2", "%2E%2E%2F%2E%2E"]
+)
+def test_other_words_with_encoded_dots_are_left_alone(text: str) -> None:
+    assert clean(text) == text
+
+
 def test_overlaps_are_joined() -> None:
     found = [Edit(5, 9, "b", "y"), Edit(0, 6, "a", "x"), Edit(9, 10, "c", "z"), Edit(0, 3, "d", "w")]
     assert merged(found) == [Edit(0, 9, "a", "x"), Edit(9, 10, "c", "z")]
