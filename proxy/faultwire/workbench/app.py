@@ -22,6 +22,7 @@ from faultwire.workbench.guard import Guarded
 from faultwire.workbench.live import stream
 from faultwire.workbench.metrics import CONTENT_TYPE
 from faultwire.workbench.on_filter import matching, parse
+from faultwire.workbench.searches import Searches
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +48,7 @@ def application(subject: Subject, access: Access, base: Path | None = None) -> A
     made = Starlette(
         routes=[
             *(Route(path, _file(asset)) for path, asset in pages.items()),
-            *_Endpoints(subject, access).routes(),
+            *_Endpoints(subject, access, Searches(base)).routes(),
             *AfterEndpoints(subject, base, _json).routes(),
             *AnalysisEndpoints(subject, base, _json).routes(),
             *ControlEndpoints(subject.controls, _body, _json).routes(),
@@ -60,8 +61,8 @@ def application(subject: Subject, access: Access, base: Path | None = None) -> A
 class _Endpoints:
     """What is said of one tape."""
 
-    def __init__(self, subject: Subject, access: Access) -> None:
-        self._subject, self._access = subject, access
+    def __init__(self, subject: Subject, access: Access, searches: Searches) -> None:
+        self._subject, self._access, self._searches = subject, access, searches
 
     def routes(self) -> list[Route]:
         return [
@@ -78,6 +79,7 @@ class _Endpoints:
             Route("/api/place", self.place, methods=["GET"]),
             Route("/api/matches", self.matches, methods=["GET"]),
             Route("/api/live", self.live, methods=["GET"]),
+            Route("/api/searches", self.searches, methods=["GET"]),
             Route("/api/ledger", self.ledger, methods=["GET"]),
             Route("/metrics", self.metrics, methods=["GET"]),
             Route("/api/exchanges/{at:int}", self.exchange, methods=["GET"]),
@@ -156,8 +158,12 @@ class _Endpoints:
         after = _number(request, "after", 0)
         newest = _number(request, "newest", 0) or None
         acts = not self._access.reads_only(request.state.asked)
-        events = stream(self._subject, after, acts=acts, newest=newest and min(newest, ROWS))
+        page: dict[str, Any] = {"newest": newest and min(newest, ROWS), "searches": self._searches}
+        events = stream(self._subject, after, acts=acts, **page)
         return StreamingResponse(events, media_type="text/event-stream")
+
+    async def searches(self, _request: Request) -> Response:
+        return _json({"searches": await run_in_threadpool(self._searches.look)})
 
     async def ledger(self, request: Request) -> Response:
         return _json({"lines": await run_in_threadpool(self._subject.ledger)})

@@ -37,6 +37,9 @@ BREATH_S = 0.002
 """Seconds after them in which requests of the page get the interpreter."""
 RESTS, LONGEST_REST_S = 4.0, 0.1
 """For how many times as long as an urge took the writer is left alone after it, and the seconds at most."""
+BUSY, BUSY_S = 40, 0.3
+"""Exchanges of one look from which on the writer keeps its own pace, and for how long after it: nobody reads
+so many lines one by one, and what is looked at should cost no more than what is not."""
 NOTES = 200
 """Notes that are kept, the newest."""
 BACKLOG = 2_000
@@ -55,6 +58,7 @@ class TapeIndex:
         self._urge = urge
         self._rested = 0.0
         """The instant from which on the writer may be urged again."""
+        self._busy_until = 0.0
         self.places = Places()
         self.totals = Totals()
         self.notes: deque[Note] = deque(maxlen=NOTES)
@@ -114,6 +118,11 @@ class TapeIndex:
         """Is a session on the tape that has not ended?"""
         return bool(self._open) and self.problem is None
 
+    @property
+    def busy(self) -> bool:
+        """Does more come than somebody reads line by line?"""
+        return clock.monotonic() < self._busy_until
+
     def since(self, revision: int, most: int) -> tuple[int, list[dict[str, Any]]]:
         """The rows that changed after a revision, each once as it is now, and the revision reached."""
         with self._lock:
@@ -161,7 +170,7 @@ class TapeIndex:
 
     def _hurry(self) -> None:
         began = clock.monotonic()
-        if self._urge is None or not self._listeners or began < self._rested:
+        if self._urge is None or self.busy or not self._listeners or began < self._rested:
             return
         try:
             self._urge()
@@ -180,6 +189,8 @@ class TapeIndex:
 
     def _look(self) -> bool:
         news = self._follower.news()
+        if len(news.exchanges) >= BUSY:
+            self._busy_until = clock.monotonic() + BUSY_S
         with self._lock:
             self._take(news)
         if news.exchanges or news.opened or news.ended or news.notes:

@@ -8,6 +8,7 @@ import { byId, el } from "/dom.js";
 import { Exchange } from "/exchange.js";
 import { lose, openFirst, show as showHeld } from "/held.js";
 import { List } from "/list.js";
+import { showSearches } from "/searches.js";
 import { openShare } from "/share.js";
 import { NEWEST, Store } from "/store.js";
 
@@ -116,6 +117,7 @@ function live() {
     else if (news.others.includes(exchange.at)) reopen(exchange.at);
     draw();
   });
+  source.addEventListener("searches", (event) => showSearches(JSON.parse(event.data)));
   source.addEventListener("control", (event) => control(JSON.parse(event.data)));
   source.addEventListener("tape", (event) => { about(JSON.parse(event.data)); draw(); });
   source.addEventListener("error", () => {
