@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re  # noqa: TID251 - the pattern is fixed
 from collections import defaultdict
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from faultwire.clock import iso
@@ -86,7 +87,7 @@ def compared(one: Iterable[Recorded], ident: str) -> dict[str, Any]:
     """A tape's exchanges beside those of a run. Raises TapeError."""
     with TapeReader.open(find(ident)) as reader:
         other = [found for session in reader.sessions() for found in reader.exchanges(session.name)]
-        lines = list(pairs(list(one)[:MOST_CALLS], other[:MOST_CALLS]))
+        lines = list(pairs(list(islice(one, MOST_CALLS)), other[:MOST_CALLS]))
     same = sum(found["difference"] is None for found in lines)
     return {"with": line(ident), "lines": lines, "same": same, "different": len(lines) - same}
 

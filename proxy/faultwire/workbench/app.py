@@ -22,6 +22,7 @@ from faultwire.workbench.guard import Guarded
 from faultwire.workbench.live import stream
 from faultwire.workbench.metrics import CONTENT_TYPE
 from faultwire.workbench.on_filter import matching, parse
+from faultwire.workbench.searches import Searches
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
     from faultwire.workbench.access import Access
     from faultwire.workbench.subject import Subject
 
-ROWS = 20_000
+ROWS = 2_000
 """Rows that one answer holds at most."""
+NEWEST, ASKED = 100, 500
+"""Rows at the end of the list that a page is sent, and rows that it asks for, at most, at once."""
 LARGEST_BODY = 2_000_000
 """Bytes of a request that are read: an answer that was edited by hand."""
 LARGEST_LOGIN = 10_000
@@ -45,7 +48,7 @@ def application(subject: Subject, access: Access, base: Path | None = None) -> A
     made = Starlette(
         routes=[
             *(Route(path, _file(asset)) for path, asset in pages.items()),
-            *_Endpoints(subject, access).routes(),
+            *_Endpoints(subject, access, Searches(base)).routes(),
             *AfterEndpoints(subject, base, _json).routes(),
             *AnalysisEndpoints(subject, base, _json).routes(),
             *ControlEndpoints(subject.controls, _body, _json).routes(),
@@ -58,8 +61,8 @@ def application(subject: Subject, access: Access, base: Path | None = None) -> A
 class _Endpoints:
     """What is said of one tape."""
 
-    def __init__(self, subject: Subject, access: Access) -> None:
-        self._subject, self._access = subject, access
+    def __init__(self, subject: Subject, access: Access, searches: Searches) -> None:
+        self._subject, self._access, self._searches = subject, access, searches
 
     def routes(self) -> list[Route]:
         return [
@@ -71,8 +74,12 @@ class _Endpoints:
             Route("/api/verification", self.verification, methods=["GET"]),
             Route("/api/verification", self.verify, methods=["POST"]),
             Route("/api/exchanges", self.exchanges, methods=["GET"]),
+            Route("/api/news", self.news, methods=["GET"]),
+            Route("/api/rows", self.rows, methods=["GET"]),
+            Route("/api/place", self.place, methods=["GET"]),
             Route("/api/matches", self.matches, methods=["GET"]),
             Route("/api/live", self.live, methods=["GET"]),
+            Route("/api/searches", self.searches, methods=["GET"]),
             Route("/api/ledger", self.ledger, methods=["GET"]),
             Route("/metrics", self.metrics, methods=["GET"]),
             Route("/api/exchanges/{at:int}", self.exchange, methods=["GET"]),
@@ -121,21 +128,42 @@ class _Endpoints:
 
     async def exchanges(self, request: Request) -> Response:
         after = _number(request, "after", 0)
-        revision, rows = self._subject.index.since(after, min(_number(request, "most", ROWS), ROWS))
+        most = min(_number(request, "most", ROWS), ROWS)
+        revision, rows = await run_in_threadpool(self._subject.index.since, after, most)
         return _json({"revision": revision, "rows": rows, "more": revision < self._subject.index.revision})
+
+    async def news(self, request: Request) -> Response:
+        after, newest = _number(request, "after", 0), min(_number(request, "newest", NEWEST), ROWS)
+        return _json(await run_in_threadpool(self._subject.index.news, after, newest))
+
+    async def rows(self, request: Request) -> Response:
+        places = _numbers(request, "at")
+        rows, count = self._subject.index.rows, len(self._subject.index.rows)
+        asked = [at for at in places if at < count]
+        return _json({"rows": await run_in_threadpool(lambda: [rows[at] for at in asked])})
+
+    async def place(self, request: Request) -> Response:
+        session, number = request.query_params.get("session", ""), _number(request, "number", 0)
+        return _json({"at": await run_in_threadpool(self._subject.index.places.find, session, number)})
 
     async def matches(self, request: Request) -> Response:
         on = parse(request.query_params.get("on", ""))
         if on is None:
             return _json({"places": None})
         first = _number(request, "from", 0)
-        exchanges = list(enumerate(self._subject.index.recorded))[first:]
+        exchanges = enumerate(self._subject.index.recorded[first:], first)
         return _json({"places": await run_in_threadpool(matching, on, exchanges)})
 
     async def live(self, request: Request) -> Response:
         after = _number(request, "after", 0)
+        newest = _number(request, "newest", 0) or None
         acts = not self._access.reads_only(request.state.asked)
-        return StreamingResponse(stream(self._subject, after, acts=acts), media_type="text/event-stream")
+        page: dict[str, Any] = {"newest": newest and min(newest, ROWS), "searches": self._searches}
+        events = stream(self._subject, after, acts=acts, **page)
+        return StreamingResponse(events, media_type="text/event-stream")
+
+    async def searches(self, _request: Request) -> Response:
+        return _json({"searches": await run_in_threadpool(self._searches.look)})
 
     async def ledger(self, request: Request) -> Response:
         return _json({"lines": await run_in_threadpool(self._subject.ledger)})
@@ -209,6 +237,13 @@ def _number(request: Request, name: str, default: int) -> int:
     if not (given.isascii() and given.isdigit() and len(given) < 16):
         raise HTTPException(400, f"expected a number for `{name}`")
     return int(given)
+
+
+def _numbers(request: Request, name: str) -> list[int]:
+    words = request.query_params.get(name, "").split(",")
+    if len(words) > ASKED or not all(one.isascii() and one.isdigit() and len(one) < 16 for one in words):
+        raise HTTPException(400, f"expected up to {ASKED} numbers for `{name}`")
+    return [int(one) for one in words]
 
 
 async def _http_error(_request: Request, error: HTTPException) -> Response:

@@ -1,19 +1,25 @@
 """All exchanges of a tape as rows, kept up to date by a thread of its own while the tape grows.
 
-Every change of a row has a number (`revision`), so that whoever has seen the rows up to one asks for what
-came after it.
+The tape is the store. In memory are the newest rows, sums over all, and some bytes for each exchange that say
+where on the tape it is (`places`).
 """
 
 from __future__ import annotations
 
 import threading
-from collections import deque
+from collections import OrderedDict, deque
 from typing import TYPE_CHECKING, Any
 
 from faultwire import clock
 from faultwire.errors import TapeError
+from faultwire.exchange.session_state import KEPT
+from faultwire.tape.read.call_identity import settled
 from faultwire.tape.read.follow import TapeFollower
-from faultwire.workbench.row import content, row, transcript
+from faultwire.tape.read.span import SpanReader
+from faultwire.workbench.paged import Exchanges, Rows
+from faultwire.workbench.places import Places
+from faultwire.workbench.row import content, row
+from faultwire.workbench.totals import Totals
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,9 +37,13 @@ BREATH_S = 0.002
 """Seconds after them in which requests of the page get the interpreter."""
 RESTS, LONGEST_REST_S = 4.0, 0.1
 """For how many times as long as an urge took the writer is left alone after it, and the seconds at most."""
+BUSY, BUSY_S = 40, 0.3
+"""Exchanges of one look from which on the writer keeps its own pace, and for how long after it: nobody reads
+so many lines one by one, and what is looked at should cost no more than what is not."""
 NOTES = 200
 """Notes that are kept, the newest."""
-Place = tuple[str, int]
+BACKLOG = 2_000
+"""Exchanges whose bodies wait to be read. With more, the tape is read on only when there are fewer again."""
 
 
 class TapeIndex:
@@ -48,19 +58,22 @@ class TapeIndex:
         self._urge = urge
         self._rested = 0.0
         """The instant from which on the writer may be urged again."""
-        self.rows: list[dict[str, Any]] = []
-        self.recorded: list[Recorded] = []
-        self.places: dict[Place, int] = {}
+        self._busy_until = 0.0
+        self.places = Places()
+        self.totals = Totals()
         self.notes: deque[Note] = deque(maxlen=NOTES)
         self.problem: str | None = None
         """Why reading stopped, where it did."""
         self.left = False
         """Is the server about to end?"""
         self._follower = TapeFollower.open(path)
-        self._log: list[int] = []
-        self._unread: deque[int] = deque()
+        self._tape = SpanReader.open(path)
+        self.recorded = Exchanges(self.places, self._tape)
+        self.rows = Rows(self.places, self.recorded)
+        self._unread: deque[tuple[Recorded, dict[str, Any]]] = deque()
         self._open: set[str] = set()
-        self._counted: set[tuple[str, str]] = set()
+        self._counted: OrderedDict[tuple[str, str], None] = OrderedDict()
+        """Answers of late that can be fetched again."""
         self._listeners: list[Callable[[], None]] = []
         self.sinks: list[Callable[[Recorded, dict[str, Any]], None]] = []
         """Who is given each exchange that has ended, with its row, by the thread that reads."""
@@ -84,6 +97,7 @@ class TapeIndex:
         if self._thread.is_alive():
             self._thread.join()
         self._follower.close()
+        self._tape.close()
 
     def wait(self, seconds: float) -> bool:
         """Has all that was on the tape at the start been read? Waits so long at most."""
@@ -92,7 +106,7 @@ class TapeIndex:
     @property
     def revision(self) -> int:
         """The number of the last change."""
-        return len(self._log)
+        return self.places.revision
 
     @property
     def events(self) -> int:
@@ -104,12 +118,32 @@ class TapeIndex:
         """Is a session on the tape that has not ended?"""
         return bool(self._open) and self.problem is None
 
+    @property
+    def busy(self) -> bool:
+        """Does more come than somebody reads line by line?"""
+        return clock.monotonic() < self._busy_until
+
     def since(self, revision: int, most: int) -> tuple[int, list[dict[str, Any]]]:
         """The rows that changed after a revision, each once as it is now, and the revision reached."""
         with self._lock:
-            reached = min(len(self._log), max(0, revision) + most)
-            changed = dict.fromkeys(self._log[max(0, revision) : reached])
-            return reached, [dict(self.rows[at]) for at in changed]
+            change = self.places.since(revision, most)
+        return change.reached, [dict(self.rows[at]) for at in change.places]
+
+    def news(self, revision: int, newest: int) -> dict[str, Any]:
+        """All that changed after a revision, for who shows a part of it: the rows among the `newest` of the
+        list, the places of the `others`, the retries, and the sums."""
+        with self._lock:
+            count = len(self.places)
+            change = self.places.since(revision, self.places.revision)
+            retries = self.places.retries(None if revision == 0 else change.places)
+            totals = self.totals.dump()
+        shown = [at for at in change.places if at >= count - newest]
+        others = [] if revision == 0 else [at for at in change.places if at < count - newest]
+        rows = [self.rows[at] for at in sorted(shown)]
+        return {
+            "revision": change.reached, "count": count, "rows": rows, "others": others,
+            "retries": retries, "totals": totals,
+        }  # fmt: skip
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call it after every change, from the thread that reads; what is returned ends that."""
@@ -121,11 +155,13 @@ class TapeIndex:
 
     def _run(self) -> None:
         try:
+            more = True
             while not self._stop.is_set():
-                more = False
                 self._hurry()
-                if self._follower.changed() or not self._caught_up.is_set():
-                    more = self._look()
+                more = (self._follower.changed() or more) and self._look()
+                while len(self._unread) > BACKLOG and not self._stop.is_set():
+                    self._read_bodies()
+                    self._stop.wait(BREATH_S)
                 if not more:
                     self._caught_up.set()
                     self._stop.wait(BREATH_S if self._read_bodies() else LOOK_S)
@@ -134,7 +170,7 @@ class TapeIndex:
 
     def _hurry(self) -> None:
         began = clock.monotonic()
-        if self._urge is None or not self._listeners or began < self._rested:
+        if self._urge is None or self.busy or not self._listeners or began < self._rested:
             return
         try:
             self._urge()
@@ -153,6 +189,8 @@ class TapeIndex:
 
     def _look(self) -> bool:
         news = self._follower.news()
+        if len(news.exchanges) >= BUSY:
+            self._busy_until = clock.monotonic() + BUSY_S
         with self._lock:
             self._take(news)
         if news.exchanges or news.opened or news.ended or news.notes:
@@ -163,18 +201,14 @@ class TapeIndex:
         self._open |= set(news.opened)
         self._open -= set(news.ended)
         self.notes.extend(news.notes)
-        for recorded in news.exchanges:
-            place = (recorded.session, recorded.number)
-            at = self.places.setdefault(place, len(self.rows))
+        for recorded, span in zip(news.exchanges, news.spans, strict=True):
+            over, count = recorded.ending != "open", len(self.places)
+            at = self.places.put(span, over=over)
             made = row(recorded, at)
-            if at == len(self.rows):
-                self.rows.append(made)
-                self.recorded.append(recorded)
-            else:
-                self.rows[at], self.recorded[at] = made, recorded
-            self._log.append(at)
-            if recorded.ending != "open":
-                self._unread.append(at)
+            self.rows.keep(made)
+            self.totals.take(made, new=at == count)
+            if over:
+                self._unread.append((recorded, made))
 
     def _read_bodies(self) -> bool:
         """Read bodies for a moment; were there any to read?"""
@@ -182,29 +216,36 @@ class TapeIndex:
             return False
         until = clock.monotonic() + READING_S
         while self._unread and clock.monotonic() < until:
-            at = self._unread.popleft()
-            found = self._content(self.recorded[at])
-            with self._lock:
-                self.rows[at] = {**self.rows[at], **found}
-                self._log.append(at)
-            for sink in self.sinks:
-                sink(self.recorded[at], self.rows[at])
+            self._read(*self._unread.popleft())
         self.tell()
         return True
 
-    def _content(self, recorded: Recorded) -> dict[str, Any]:
-        """A body that cannot be read is told in its row; others are read all the same."""
+    def _read(self, stored: Recorded, known: dict[str, Any]) -> None:
+        """Read the bodies of one exchange; others are read also where that fails."""
         try:
-            conversation = transcript(recorded)
-            found = content(recorded, conversation)
-        except TapeError as error:
-            return {"read": True, "call": "", "gist": "", "problem": f"{error.code}: {error.message}"}
-        # An answer that can be fetched again is used, and paid for, once.
-        if conversation and conversation.answer_id is not None and conversation.charged is not None:
-            answer = (recorded.session, conversation.answer_id)
-            found["counted_elsewhere"] = answer in self._counted
-            self._counted.add(answer)
-        return found
+            recorded = settled(stored)
+        except TapeError:
+            recorded = stored
+        found, answer = content(recorded)
+        if answer is not None:
+            found["counted_elsewhere"] = self._is_counted((recorded.session, answer))
+        made = {**known, **found}
+        key, _, n = found["call"].rpartition("/")
+        with self._lock:
+            self.places.read(made["at"], key, int(n or 0), elsewhere=found.get("counted_elsewhere", False))
+            self.totals.content(made)
+        self.rows.keep(made)
+        for sink in self.sinks:
+            sink(recorded, made)
+
+    def _is_counted(self, answer: tuple[str, str]) -> bool:
+        """An answer that can be fetched again is used, and paid for, once. Was this one?"""
+        before = answer in self._counted
+        self._counted[answer] = None
+        self._counted.move_to_end(answer)
+        while len(self._counted) > KEPT:
+            self._counted.popitem(last=False)
+        return before
 
     def tell(self) -> None:
         """Wake all who listen."""

@@ -6,7 +6,7 @@ the call's identity), a little later.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from faultwire import wire
 from faultwire.errors import TapeError
@@ -43,9 +43,33 @@ def row(recorded: Recorded, at: int) -> dict[str, Any]:
     }
 
 
-def content(recorded: Recorded, transcript: Transcript | None) -> dict[str, Any]:
+class Content(NamedTuple):
+    """What the bodies of an exchange say, for its row. `answer` names an answer that can be fetched again and
+    whose tokens are known; None for all others."""
+
+    found: dict[str, Any]
+    answer: str | None
+
+
+def content(recorded: Recorded, *, elsewhere: bool | None = None) -> Content:
     """What the bodies say: the model, the beginning of its answer, tokens and cost; `call` names the logical
-    call, which retries share. `cost_unknown` says that a model answered and nobody knows the price."""
+    call, which retries share. `cost_unknown` says that a model answered and nobody knows the price,
+    `counted_elsewhere` that its answer was got, and paid for, before. A body that cannot be read is told."""
+    try:
+        conversation = transcript(recorded)
+        found = _content(recorded, conversation)
+    except TapeError as error:
+        return Content(
+            {"read": True, "call": "", "gist": "", "problem": f"{error.code}: {error.message}"}, None
+        )
+    known = conversation is not None and conversation.charged is not None
+    answer = conversation.answer_id if conversation is not None and known else None
+    if answer is not None and elsewhere is not None:
+        found["counted_elsewhere"] = elsewhere
+    return Content(found, answer)
+
+
+def _content(recorded: Recorded, transcript: Transcript | None) -> dict[str, Any]:
     found: dict[str, Any] = {"read": True, "call": f"{recorded.key}/{recorded.n}"}
     if transcript is None:
         return found
@@ -81,7 +105,7 @@ def _gist(found: Transcript) -> str:
 def short(recorded: Recorded) -> dict[str, Any]:
     """One exchange of any tape in short, with the beginning of its answer."""
     try:
-        about = content(recorded, transcript(recorded))
+        about = _content(recorded, transcript(recorded))
     except TapeError as error:
         about = {"gist": error.code}
     return {**row(recorded, 0), "gist": about.get("gist", ""), "model": about.get("model")}

@@ -56,7 +56,7 @@ class Subject:
             "problem": None if index.problem is None else line(index.problem, 1_000),
             "events": index.events,
             "exchanges": len(index.rows),
-            "sessions": len({row["session"] for row in index.rows}),
+            "sessions": len(index.places.sessions),
             "notes": [{"code": n.code, "text": line(n.text, 500), "bad": n.bad} for n in list(index.notes)],
             "revision": index.revision,
         }
@@ -75,30 +75,28 @@ class Subject:
 
     def view(self, at: int) -> dict[str, Any]:
         """The exchange at a place of the list. Raises TapeError where it cannot be read, or is not there."""
-        if at >= len(self.index.rows):
-            raise TapeIncomplete(f"the tape has no exchange at place {at}", code="tape.no_exchange")
-        known = self.index.recorded[at]
-        with TapeReader.open(self.path) as reader:
-            detail = reader.detail(known.session, known.number)
-            earlier = (one for one in self.index.recorded[:at] if one.session == known.session)
-            recorded = detail.recorded
-            return exchange_view(
-                recorded, recorded.started_ms, detail.forwarded, detail.redactions, session=earlier
-            )
+        detail = self.index.recorded.detail(self._there(at))
+        recorded = detail.recorded
+        earlier = self.index.recorded.of_session(recorded.session, at)
+        return exchange_view(
+            recorded, recorded.started_ms, detail.forwarded, detail.redactions, session=earlier
+        )
 
     def lineage(self, at: int) -> dict[str, Any]:
         """The lineage of the exchange at a place of the list. Raises TapeError, as `view`."""
-        if at >= len(self.index.rows):
-            raise TapeIncomplete(f"the tape has no exchange at place {at}", code="tape.no_exchange")
-        known = self.index.recorded[at]
-        session = [one for one in list(self.index.recorded) if one.session == known.session]
+        known = self.index.places.span(self._there(at))
         with self._tracing:
-            return lineage_view(sorted(session, key=lambda one: one.number), known.number)
+            return lineage_view(self.index.recorded.of_session(known.session), known.number)
+
+    def _there(self, at: int) -> int:
+        if at >= len(self.index.places):
+            raise TapeIncomplete(f"the tape has no exchange at place {at}", code="tape.no_exchange")
+        return at
 
     def ledger(self) -> list[dict[str, Any]]:
         """What faults decided, in the order of the list."""
         found: list[dict[str, Any]] = []
-        for at, recorded in enumerate(list(self.index.recorded)):
+        for at, recorded in enumerate(self.index.recorded):
             for fault in recorded.faults:
                 if len(found) >= LINES:
                     return found

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.unit.workbench.conftest import Deck
 
-from faultwire.workbench.index import TapeIndex, rest_s
+from faultwire.workbench.index import BUSY, TapeIndex, rest_s
 
 WAIT_S = 30
 
@@ -141,6 +141,24 @@ def test_between_two_urges_the_writer_rests_also_while_bodies_are_read(deck: Dec
     assert enough.wait(WAIT_S)
     rests = [began - ended for (_, ended), (began, _) in pairwise(urged[:4])]
     assert min(rests) >= 0.09
+
+
+def test_a_writer_with_more_than_somebody_reads_keeps_its_own_pace(
+    deck: Deck,
+) -> None:
+    calls: list[int] = []
+    index = TapeIndex(deck.path, lambda: calls.append(1))
+    index.listen(lambda: None)
+    for count, urged in ((BUSY - 1, True), (BUSY, False), (BUSY - 1, True)):
+        deck.many(count)
+        index._look()
+        calls.clear()
+        index._rested = 0.0
+        index._hurry()
+        assert bool(calls) is urged, count
+        index._busy_until = 0.0  # as after BUSY_S
+    index._follower.close()
+    index._tape.close()
 
 
 def test_without_a_listener_nobody_is_urged(tape: Path) -> None:

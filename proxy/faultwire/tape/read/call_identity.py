@@ -70,17 +70,18 @@ class CallNumbering:
 
     def __init__(self) -> None:
         self._state = SessionState()
-        self._seen: list[tuple[Event, Request]] = []
-        self._answers: list[Delivery | None] = []
+        self._seen: dict[int, tuple[Event, Request]] = {}
+        self._answers: dict[int, Delivery | None] = {}
         self._known: dict[int, Known] = {}
         self._revoked: dict[int, str | None] = {}
-        self._found: list[tuple[str, int]] = []
+        self._found: dict[int, tuple[str, int]] = {}
+        self._taken = self._numbered = self._forgotten = 0
 
     def take(self, event: Event, request: Request, answer: Delivery | None = None) -> int:
         """The next exchange; its place."""
-        self._seen.append((event, request))
-        self._answers.append(answer)
-        return len(self._seen) - 1
+        place, self._taken = self._taken, self._taken + 1
+        self._seen[place], self._answers[place] = (event, request), answer
+        return place
 
     def known(self, place: int) -> Known:
         """What it was taken for."""
@@ -101,8 +102,8 @@ class CallNumbering:
 
     def at(self, place: int) -> tuple[str, int]:
         """Key and number; the requests before it are read as well."""
-        while len(self._found) <= place:
-            at = len(self._found)
+        while self._numbered <= place:
+            at = self._numbered
             event, request = self._seen[at]
             what = self.known(at)
             key = wire.fingerprint(request, what.kind, wire.protocols().get(what.protocol or ""))
@@ -110,8 +111,42 @@ class CallNumbering:
             if not event["key"]:  # nobody counted it
                 exchange = Exchange(event["session"], event["exchange"], request, key=key)
                 n = self._state.identify(exchange, declared=what.attempt or None).n
-            self._found.append((key, n))
+            self._found[at] = (key, n)
+            self._numbered += 1
         return self._found[place]
+
+    def forget(self, place: int) -> None:
+        """Let go of that exchange and of those before it: nobody asks for them any more. One that could not
+        be numbered is passed over."""
+        for at in range(self._forgotten, place + 1):
+            for kept in (self._seen, self._answers, self._known, self._revoked, self._found):
+                kept.pop(at, None)
+        self._forgotten = max(self._forgotten, place + 1)
+        self._numbered = max(self._numbered, self._forgotten)
+
+
+class NumberedCall:
+    """Knows one exchange whose number was found out before."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+        self._alone = CallNumbering()
+
+    def take(self, event: Event, request: Request, answer: Delivery | None = None) -> int:
+        """That exchange."""
+        return self._alone.take(event, request, answer)
+
+    def known(self, place: int) -> Known:
+        """What it was taken for."""
+        return self._alone.known(place)
+
+    def revoked(self, place: int) -> str | None:
+        """Why it was not that, or None."""
+        return self._alone.revoked(place)
+
+    def at(self, place: int) -> tuple[str, int]:
+        """Its key, and the number."""
+        return self._alone.at(place)[0], self._n
 
 
 class LookedUpCall:
@@ -142,6 +177,17 @@ class LookedUpCall:
 def revoked(recorded: Recorded) -> str | None:
     """Why a recorded exchange is not what its request seemed to be, or None."""
     return recorded.revoked if isinstance(recorded, StoredRecorded) else None
+
+
+def settled(recorded: Recorded) -> Recorded:
+    """The same with all found out that is found out when asked. What numbered it lets go of it, and of the
+    exchanges of its session that were taken before it. Raises TapeError where its request cannot be read."""
+    if not isinstance(recorded, StoredRecorded):
+        return recorded
+    try:
+        return Recorded(**{field.name: getattr(recorded, field.name) for field in fields(Recorded)})
+    finally:
+        recorded.let_go()
 
 
 class StoredRecorded(Recorded):
@@ -205,6 +251,11 @@ class StoredRecorded(Recorded):
     def n(self) -> int:
         """How many calls with this key came before in the session."""
         return self._numbers.at(self._place)[1]
+
+    def let_go(self) -> None:
+        """See `settled`."""
+        if isinstance(self._numbers, CallNumbering):
+            self._numbers.forget(self._place)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Recorded):

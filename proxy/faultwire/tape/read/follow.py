@@ -8,9 +8,11 @@ from faultwire.tape.read import decode, metadata
 from faultwire.tape.read.call_identity import CallNumbering
 from faultwire.tape.read.decode import EventDecoder
 from faultwire.tape.read.reader import TapeReader
+from faultwire.tape.read.span import Span
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Iterator
     from pathlib import Path
 
     from faultwire.events import Recorded
@@ -27,6 +29,8 @@ class News(NamedTuple):
     last events; sessions that opened and that ended; notes. `more` says that a further look has more."""
 
     exchanges: tuple[Recorded, ...]
+    spans: tuple[Span, ...]
+    """Where each of them is on the tape."""
     opened: tuple[str, ...]
     ended: tuple[str, ...]
     notes: tuple[Note, ...]
@@ -45,6 +49,7 @@ class TapeFollower(TapeReader):
         self._next = 0
         self._version: int | None = None
         self._under_way: dict[tuple[str, int], EventDecoder] = {}
+        self._first: dict[tuple[str, int], int] = {}
         self._numbering: dict[str, CallNumbering] = {}
 
     @property
@@ -60,7 +65,7 @@ class TapeFollower(TapeReader):
 
     def news(self, most: int = AT_ONCE) -> News:
         """Read on, at most so many events. Raises TapeTampered at a row that is not what was recorded."""
-        touched: dict[tuple[str, int], EventDecoder] = {}
+        touched: dict[tuple[str, int], int] = {}
         opened, ended, notes, count = list[str](), list[str](), list[metadata.Note](), 0
         for event in self._events(_NEW, (self._next, most)):
             self._next, count = self._next + 1, count + 1
@@ -72,24 +77,32 @@ class TapeFollower(TapeReader):
                 notes.append(self._understood(event, metadata.note))
             else:
                 self._add(event, touched)
-        exchanges = tuple(made for place in touched if (made := self._made(place)) is not None)
-        return News(exchanges, tuple(opened), tuple(ended), tuple(notes), count == most)
+        made = [(one, span) for place, last in touched.items() for one, span in self._made(place, last)]
+        for session in ended:
+            self._numbering.pop(session, None)  # who was given its exchanges has it as long as they need it
+        exchanges, spans = tuple(one for one, _ in made), tuple(span for _, span in made)
+        return News(exchanges, spans, tuple(opened), tuple(ended), tuple(notes), count == most)
 
-    def _add(self, event: Event, touched: dict[tuple[str, int], EventDecoder]) -> None:
+    def _add(self, event: Event, touched: dict[tuple[str, int], int]) -> None:
         number = event.get("exchange")
         if not isinstance(number, int):
             return
         place = (event["session"], number)
         gathered = self._under_way.setdefault(place, EventDecoder())
+        self._first.setdefault(place, self._next - 1)
         self._understood(event, gathered.add)
         if event["type"] in ("request", "response", "message", "end"):
             touched.pop(place, None)
-            touched[place] = gathered
+            touched[place] = self._next - 1
+        elif place in touched:
+            touched[place] = self._next - 1
 
-    def _made(self, place: tuple[str, int]) -> Recorded | None:
-        gathered = self._under_way[place]
+    def _made(self, place: tuple[str, int], last: int) -> Iterator[tuple[Recorded, Span]]:
+        gathered, span = self._under_way[place], Span(*place, self._first[place], last)
         over = gathered.end is not None
         numbering = self._numbering.setdefault(place[0], CallNumbering()) if over else CallNumbering()
         if over:
-            del self._under_way[place]
-        return self._understood(gathered, decode.decode, self._body, numbering)
+            del self._under_way[place], self._first[place]
+        made = self._understood(gathered, decode.decode, self._body, numbering)
+        if made is not None:
+            yield made, span

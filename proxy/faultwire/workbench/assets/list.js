@@ -7,10 +7,13 @@ const columns = { no: "no.", what: "what", answer: "model and answer", outcome: 
 // A browser's element can be some millions of pixels high; 10,000 rows are far below.
 
 export class List {
-  constructor(grid, { onOpen, onToggle }) {
+  /** `store` says what stands where. */
+  constructor(grid, store, { onOpen, onToggle }) {
     this.grid = grid;
-    this.items = [];
+    this.store = store;
+    this.length = 0;
     this.selected = 0;
+    this.selectedPlace = null;
     this.drawn = new Map();
     this.onOpen = onOpen;
     this.onToggle = onToggle;
@@ -19,7 +22,7 @@ export class List {
     this.space = el("div", { class: "space", role: "rowgroup" });
     grid.append(el("div", { role: "rowgroup", class: "heads" }, this.head), this.space);
     grid.addEventListener("scroll", () => this.#draw(), { passive: true });
-    new ResizeObserver(() => this.#draw(true)).observe(grid);
+    new ResizeObserver(() => this.#draw()).observe(grid);
     this.space.addEventListener("click", (event) => this.#clicked(event));
   }
 
@@ -27,29 +30,31 @@ export class List {
     return matchMedia("(max-width: 720px)").matches ? 64 : 34;
   }
 
-  show(items) {
-    const keep = this.items[this.selected];
-    this.items = items;
-    if (keep) {
-      const at = items.findIndex((one) => one.row.at === keep.row.at);
-      this.selected = at >= 0 ? at : Math.min(this.selected, Math.max(0, items.length - 1));
+  show(places) {
+    if (places[this.selected] !== this.selectedPlace && this.selectedPlace !== null) {
+      const at = places.indexOf(this.selectedPlace);
+      this.selected = at >= 0 ? at : Math.min(this.selected, Math.max(0, places.length - 1));
     }
-    this.grid.setAttribute("aria-rowcount", String(items.length + 1));
-    this.#draw(true);
+    this.length = places.length;
+    this.selectedPlace = this.length ? places[this.selected] : null;
+    this.grid.setAttribute("aria-rowcount", String(this.length + 1));
+    this.#draw();
   }
 
   select(at) {
-    if (!this.items.length) return;
-    this.selected = Math.max(0, Math.min(at, this.items.length - 1));
+    if (!this.length) return;
+    this.selected = Math.max(0, Math.min(at, this.length - 1));
+    this.selectedPlace = this.store.shown[this.selected];
     const top = this.selected * this.height;
     const room = this.grid.clientHeight - this.head.offsetHeight;
     if (top < this.grid.scrollTop) this.grid.scrollTop = top;
     else if (top + this.height > this.grid.scrollTop + room) this.grid.scrollTop = top + this.height - room;
-    this.#draw(true);
+    this.#draw();
   }
 
+  /** What is selected, null in an empty list. */
   get current() {
-    return this.items[this.selected];
+    return this.length ? this.store.item(this.selected) : null;
   }
 
   toEnd() {
@@ -64,26 +69,41 @@ export class List {
     else this.onOpen(this.current);
   }
 
-  #draw(anew = false) {
+  /** Lines that say what they said stay; only others are made. */
+  #draw() {
     const height = this.height;
-    this.space.style.height = `${this.items.length * height}px`;
+    const whole = `${this.length * height}px`;
+    if (this.space.style.height !== whole) this.space.style.height = whole;
     const first = Math.max(0, Math.floor(this.grid.scrollTop / height) - OVERSCAN);
-    const last = Math.min(this.items.length, Math.ceil((this.grid.scrollTop + this.grid.clientHeight) / height) + OVERSCAN);
-    for (const [index, line] of this.drawn) {
-      if (anew || index < first || index >= last) {
-        line.remove();
-        this.drawn.delete(index);
-      }
+    const last = Math.min(this.length, Math.ceil((this.grid.scrollTop + this.grid.clientHeight) / height) + OVERSCAN);
+    for (const [index, { line }] of this.drawn) {
+      if (index >= first && index < last) continue;
+      line.remove();
+      this.drawn.delete(index);
     }
-    for (let index = first; index < last; index++) {
-      if (this.drawn.has(index)) continue;
-      const line = lineOf(this.items[index], index, index === this.selected);
-      line.style.top = `${index * height}px`;
-      this.drawn.set(index, line);
-      this.space.append(line);
-    }
-    this.grid.setAttribute("aria-activedescendant", this.items.length ? `line-${this.selected}` : "");
+    for (let index = first; index < last; index++) this.#line(index, height);
+    this.grid.setAttribute("aria-activedescendant", this.length ? `line-${this.selected}` : "");
   }
+
+  #line(index, height) {
+    const item = this.store.item(index);
+    const selected = index === this.selected;
+    const old = this.drawn.get(index);
+    if (old && old.height === height && old.at === item.at && old.row === item.row && old.selected === selected && old.retry === item.retry && old.many === item.attempts.length) return;
+    const line = item.row ? lineOf(item, index, selected) : waiting(index, selected);
+    line.style.top = `${index * height}px`;
+    if (old) old.line.replaceWith(line);
+    else this.space.append(line);
+    this.drawn.set(index, { line, height, at: item.at, row: item.row, selected, retry: item.retry, many: item.attempts.length });
+  }
+}
+
+/** A row that was asked for. */
+function waiting(index, selected) {
+  const line = el("div", { role: "row", id: `line-${index}`, class: `line${selected ? " selected" : ""}`, "aria-rowindex": index + 2, "aria-selected": selected ? "true" : "false" },
+    el("span", { role: "gridcell", class: "c-no" }), el("span", { role: "gridcell", class: "c-what dim" }, "…"));
+  line.dataset.index = String(index);
+  return line;
 }
 
 function lineOf({ row, retry, attempts }, index, selected) {

@@ -8,11 +8,11 @@ import { byId, el } from "/dom.js";
 import { Exchange } from "/exchange.js";
 import { lose, openFirst, show as showHeld } from "/held.js";
 import { List } from "/list.js";
+import { showSearches } from "/searches.js";
 import { openShare } from "/share.js";
-import { Store } from "/store.js";
+import { NEWEST, Store } from "/store.js";
 
-const FIRST = 200;
-const store = new Store();
+const store = new Store(draw);
 const exchange = new Exchange(jump);
 let list;
 let tape = null;
@@ -21,8 +21,9 @@ let drawing = false;
 let filterText = "";
 let filtering = null;
 
-function jump(session, number) {
-  const row = store.rows.find((one) => one.session === session && one.number === number);
+async function jump(session, number) {
+  const { at } = await get(`/api/place?session=${encodeURIComponent(session)}&number=${number}`);
+  const row = at === null ? null : await store.fetched(at);
   if (row) exchange.open(row);
 }
 
@@ -37,15 +38,21 @@ function draw() {
   });
 }
 
+let said = "";
+
 function totals() {
-  const found = store.totals();
+  const found = store.totals;
+  const number = (one) => one.toLocaleString("en");
   const facts = [
-    ["exchanges", found.exchanges.toLocaleString("en"), store.matching === null ? "" : `${store.matching.size.toLocaleString("en")} match`],
-    ["faults fired", found.fired.toLocaleString("en"), ""],
-    ["tokens", `${found.input.toLocaleString("en")} in, ${found.output.toLocaleString("en")} out`, found.unread ? `${found.unread.toLocaleString("en")} not read yet` : ""],
-    ["cost", `$${found.cost.toFixed(6)}`, found.unknown ? `and ${found.unknown} unknown` : ""],
+    ["exchanges", number(found.exchanges), store.matching === null ? "" : `${number(store.matching.size)} match`],
+    ["faults fired", number(found.fired), ""],
+    ["tokens", `${number(found.tokens_in)} in, ${number(found.tokens_out)} out`, found.unread ? `${number(found.unread)} not read yet` : ""],
+    ["cost", `$${Number(found.cost_usd).toFixed(6)}`, found.cost_unknown ? `and ${found.cost_unknown} unknown` : ""],
     ["verification", verification === null ? "not asked for" : verification.ok ? `verifies, ${verification.class}` : "does not verify", ""],
   ];
+  const now = JSON.stringify(facts);
+  if (now === said) return;
+  said = now;
   byId("totals").replaceChildren(...facts.map(([name, value, small]) =>
     el("div", {}, el("dt", {}, name), el("dd", {}, value, small ? el("small", {}, small) : null))));
 }
@@ -87,6 +94,7 @@ async function filter(from = 0) {
     byId("on").setAttribute("aria-invalid", "true");
     if (!from) store.matching = null;
   }
+  store.layAnew();
   draw();
 }
 
@@ -98,15 +106,18 @@ function refilter(first) {
 }
 
 function live() {
-  const source = new EventSource(`/api/live?after=${store.revision}`);
-  source.addEventListener("rows", (event) => {
-    const { revision, rows } = JSON.parse(event.data);
-    store.take(revision, rows);
-    refilter(Math.min(...rows.map((row) => row.at)));
-    const again = rows.find((row) => row.at === exchange.at && row.read);
+  const source = new EventSource(`/api/live?after=${store.revision}&newest=${NEWEST}`);
+  source.addEventListener("news", (event) => {
+    const news = JSON.parse(event.data);
+    store.take(news);
+    const first = [...news.rows.map((row) => row.at), ...news.others].reduce((one, other) => Math.min(one, other), Infinity);
+    if (Number.isFinite(first)) refilter(first);
+    const again = news.rows.find((row) => row.at === exchange.at && row.read);
     if (again) exchange.open(again, false);
+    else if (news.others.includes(exchange.at)) reopen(exchange.at);
     draw();
   });
+  source.addEventListener("searches", (event) => showSearches(JSON.parse(event.data)));
   source.addEventListener("control", (event) => control(JSON.parse(event.data)));
   source.addEventListener("tape", (event) => { about(JSON.parse(event.data)); draw(); });
   source.addEventListener("error", () => {
@@ -129,18 +140,27 @@ function gone(refused) {
   card.replaceChildren(el("p", {}, el("b", {}, refused.message)), el("p", {}, refused.hint), el("p", { class: "dim" }, refused.code));
 }
 
-function openCurrent() {
-  if (list.current) exchange.open(list.current.row);
+/** The exchange that is open has changed, and stands far up in the list. */
+async function reopen(at) {
+  const row = await store.fetched(at);
+  if (row && row.read && exchange.at === at) exchange.open(row, false);
+}
+
+async function openCurrent() {
+  const item = list.current;
+  const row = item && (item.row || (await store.fetched(item.at)));
+  if (row) exchange.open(row);
 }
 
 function fork() {
-  const row = store.rows[exchange.at];
-  if (row) openFork(row, tape.path);
+  if (exchange.at !== null) openFork(exchange.row, tape.path);
 }
 
 function toggle(item) {
   if (!item || item.attempts.length < 2) return;
-  if (!store.open.delete(item.row.at)) store.open.add(item.row.at);
+  const head = store.heads.get(item.at) ?? item.at;
+  if (!store.open.delete(head)) store.open.add(head);
+  store.layAnew();
   draw();
 }
 
@@ -155,7 +175,7 @@ const keys = {
   k: () => list.select(list.selected - 1), ArrowUp: () => list.select(list.selected - 1),
   PageDown: () => list.select(list.selected + 15), PageUp: () => list.select(list.selected - 15),
   g: () => list.select(0), Home: () => list.select(0),
-  G: () => list.select(list.items.length - 1), End: () => list.select(list.items.length - 1),
+  G: () => list.select(list.length - 1), End: () => list.select(list.length - 1),
   Enter: openCurrent, x: () => toggle(list.current), Escape: back,
   b: () => { if (!byId("control").hidden) openArm(); }, h: openFirst,
   r: openRuns, F: fork, s: () => { if (!readOnly) openShare(); },
@@ -187,21 +207,15 @@ async function start() {
   byId("main").hidden = false;
   byId("share").hidden = byId("verify").hidden = readOnly;
   byId("reads").hidden = !readOnly;
-  list = new List(byId("list"), { onOpen: openCurrent, onToggle: toggle });
+  list = new List(byId("list"), store, { onOpen: openCurrent, onToggle: toggle });
   const [now, first, checked, controlled] = await Promise.all([
-    get("/api/tape"), get(`/api/exchanges?most=${FIRST}`), get("/api/verification"), get("/api/control"),
+    get("/api/tape"), get(`/api/news?newest=${NEWEST}`), get("/api/verification"), get("/api/control"),
   ]);
   control(controlled);
   verification = checked;
   about(now);
-  let found = first; // what fills the window comes first, however long the tape is
-  store.take(found.revision, found.rows);
+  store.take(first);
   draw();
-  while (found.more && found.rows.length) {
-    found = await get(`/api/exchanges?after=${store.revision}`);
-    store.take(found.revision, found.rows);
-    draw();
-  }
   live();
   byId("list").focus();
   await followHash(jump);

@@ -13,7 +13,14 @@ from faultwire.exchange.pipeline import ExchangePipeline
 from faultwire.exchange.request_out import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.profile.inline import inline
-from faultwire.tape.read.call_identity import CallNumbering, Known, LookedUpCall, StoredRecorded, known
+from faultwire.tape.read.call_identity import (
+    CallNumbering,
+    Known,
+    LookedUpCall,
+    StoredRecorded,
+    known,
+    settled,
+)
 from faultwire.tape.read.reader import TapeReader
 
 HEADERS = (("content-type", "application/json"),)
@@ -119,3 +126,48 @@ def test_equality_is_that_of_recorded_exchanges(deck: Any) -> None:
     assert replace(one) == one
     assert one != other
     assert one != "one"
+
+
+def test_what_is_settled_is_forgotten_and_those_after_it_are_numbered_as_before(deck: Any) -> None:
+    for number, request in enumerate(ASKED, 1):
+        recording = deck.writer.record(Exchange("s", number, replace(request, body=None)))
+        recording.request(request)
+        recording.end("complete", None, ())
+    deck.writer.close()
+    with TapeReader.open(deck.path) as reader:
+        expected = list(reader.exchanges())
+        stored = list(reader.exchanges())
+        numbering: CallNumbering = stored[0]._numbers  # type: ignore[attr-defined]
+        found = [settled(one) for one in stored]
+        assert found == expected
+        assert [type(one).__name__ for one in found] == ["Recorded"] * len(ASKED)
+        kept = (numbering._seen, numbering._answers, numbering._known, numbering._revoked, numbering._found)
+        assert all(one == {} for one in kept)
+        assert settled(found[0]) is found[0]
+
+
+def test_one_that_cannot_be_numbered_does_not_stop_those_after_it(deck: Any, monkeypatch: Any) -> None:
+    import pytest
+
+    from faultwire.errors import TapeTampered
+
+    numbering = CallNumbering()
+    event = {
+        "kind": "llm",
+        "protocol": None,
+        "provider": None,
+        "tool": None,
+        "key": "k",
+        "n": 3,
+        "attempt": 0,
+    }
+    for _ in range(2):
+        numbering.take({**event, "session": "s", "exchange": 1}, chat("a"))
+    real = wire.fingerprint
+    monkeypatch.setattr(wire, "fingerprint", lambda *_: (_ for _ in ()).throw(TapeTampered("damaged")))
+    with pytest.raises(TapeTampered):
+        numbering.at(0)
+    monkeypatch.setattr(wire, "fingerprint", real)
+    numbering.forget(0)
+    assert numbering.at(1)[1] == 3
+    assert list(numbering._found) == [1]

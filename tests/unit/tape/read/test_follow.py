@@ -90,3 +90,15 @@ def test_exchanges_come_in_the_order_of_their_ends_and_none_is_held_after_it(
     deck.writer.flush()
     assert [number for number, _ in numbers(follower.news())] == [2, 1]
     assert follower._under_way == {}
+
+
+def test_a_session_that_has_ended_is_not_numbered_on(deck: Deck, follower: TapeFollower) -> None:
+    deck.exchange()
+    deck.writer.flush()
+    (one,) = follower.news().exchanges
+    assert set(follower._numbering) == {"s"}
+    deck.writer.close_session("s")
+    deck.writer.flush()
+    follower.news()
+    assert follower._numbering == {}
+    assert one.n == 0, "who has it can still ask"
