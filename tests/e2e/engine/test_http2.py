@@ -146,6 +146,26 @@ def test_a_stream_that_waits_holds_up_no_other(tools: Any, engine: Engine, serve
     assert (summary.exchanges, summary.voids) == (3, ())
 
 
+@pytest.mark.parametrize("pieces", [(b"ab", b"", b"cd", b""), (b"", b"", b"abcd"), (b"abcd", b"")])
+def test_empty_frames_in_a_request_s_body_end_nothing(
+    tools: Any, engine: Engine, server: Any, pieces: tuple[bytes, ...]
+) -> None:
+    """As clients send that stream a body of no declared length, to a server that has only HTTP/1.1."""
+    client, handle = opened(tools, engine, server, tools.CALM)
+    server.asked.clear()
+    with client.client:
+        stream = client.begin("/json", pieces[0])
+        for piece in pieces[1:]:
+            client.connection.send_data(stream, piece)
+            client.flush()
+        client.connection.end_stream(stream)
+        client.flush()
+        assert client.until_end(stream)[1] == b'{"n": 1}'
+    assert [one.body for one in server.asked] == [b"abcd"]
+    summary = engine.close_session(handle.name)
+    assert (summary.exchanges, summary.voids) == (1, ())
+
+
 def test_an_answer_and_a_refusal(tools: Any, engine: Engine, server: Any) -> None:
     client, handle = opened(tools, engine, server, tools.acting(say="teapot"))
     with client.client:

@@ -5,6 +5,7 @@
 - A head of more than `HEAD_LIMIT` bytes is refused; mitmproxy keeps any amount.
 - `103 Early Hints` and its like are dropped; mitmproxy takes them for the final response, and the
   client then waits for ever.
+- An empty piece of a request's body is no chunk; mitmproxy writes one, which ends the body.
 - Trailers after a chunked body pass (`compat.trailers`); mitmproxy raises, and the client's body stays
   cut off.
 """
@@ -20,6 +21,7 @@ from mitmproxy.proxy.layers import http as http_layer
 from mitmproxy.proxy.layers.http import _http1
 from mitmproxy.proxy.layers.http._base import HttpEvent, ReceiveHttp
 from mitmproxy.proxy.layers.http._events import (
+    RequestData,
     RequestEndOfMessage,
     RequestTrailers,
     ResponseData,
@@ -190,7 +192,10 @@ class PatientHttp1Client(BodyReader, _http1.Http1Client):
         return super().make_pipe()
 
     def _write(self, event: HttpEvent) -> Any:
-        """Trailers go behind the last chunk."""
+        """Trailers go behind the last chunk. A DATA frame of HTTP/2 may be empty, and a chunk that is would end
+        the body."""
+        if isinstance(event, RequestData) and not event.data:
+            return ()
         if type(event) is WholeRequest:
             return chain.from_iterable(map(self._write if event.trailers else super().send, event.parts))
         if isinstance(event, RequestTrailers):
