@@ -102,7 +102,10 @@ def _lines_of(recorded: Recorded, part: dict[str, Any] | None) -> Iterable[str]:
 def _ended(recorded: Recorded) -> str:
     """The description of an irregular ending."""
     why = f": {safe(recorded.error)}" if recorded.error else ""
-    return f"{ENDINGS.get(recorded.ending, recorded.ending)}{why}"
+    ending = ENDINGS.get(recorded.ending, recorded.ending)
+    if recorded.http2 and recorded.ending == "reset":
+        ending = "HTTP/2 stream reset by a fault"
+    return f"{ending}{why}"
 
 
 def _summary(recorded: Recorded) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import h2.events
 import pytest
 
 from faultwire.mitm.engine.client import Engine, SessionHandle
+from faultwire.mitm.flow.actions import DRAIN_S
 
 EVENTS = [b"data: %d\n\n" % n for n in range(4)]
 
@@ -68,11 +70,13 @@ class H2:
         if isinstance(event, h2.events.ResponseReceived):
             self.heads[event.stream_id] = dict(event.headers)
         elif isinstance(event, h2.events.DataReceived):
+            self.last_data = time.monotonic()
             self.bodies[event.stream_id] += event.data
             self.connection.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
         elif isinstance(event, h2.events.StreamEnded):
             self.ends[event.stream_id] = None
         elif isinstance(event, h2.events.StreamReset):
+            self.last_reset = time.monotonic()
             self.ends[event.stream_id] = int(event.error_code)
 
 
@@ -130,6 +134,18 @@ def test_one_stream_ends_and_the_others_go_on(
         head, got, reset = client.until_end(broken)
         assert (head[":status"], got, reset) == ("200", body, code)
         assert client.until_end(whole)[1:] == (b'{"n": 1}', None)
+    assert engine.close_session(handle.name).voids == ()
+
+
+@pytest.mark.parametrize("action", ["cut", "reset"])
+def test_a_client_has_time_to_take_what_came_before_a_reset(
+    tools: Any, engine: Engine, server: Any, action: str
+) -> None:
+    """Java's client drops events that it has not given its program yet when RST_STREAM comes behind them."""
+    client, handle = opened(tools, engine, server, tools.acting("event_acts", chunks={2: [action]}))
+    with client.client:
+        assert client.until_end(client.post("/stream"))[1:] == (b"".join(EVENTS[:2]), 2)
+    assert client.last_reset - client.last_data >= 0.8 * DRAIN_S
     assert engine.close_session(handle.name).voids == ()
 
 

@@ -167,7 +167,7 @@ def test_after_goaway_the_call_is_answered_and_the_next_has_another_connection(
         wanted[0] = Came(0, 0, "RemoteProtocolError")
     assert told(found, wanted) == wanted
     fired = [line.effect for line in lines if line.outcome == "fired"]
-    assert fired == ["sent GOAWAY (NO_ERROR), and answered the call"]
+    assert fired == ["sent GOAWAY (NO_ERROR), which leaves the call to be answered"]
 
 
 CUT = {

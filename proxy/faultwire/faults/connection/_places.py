@@ -12,7 +12,7 @@ from faultwire.faults._api import Mutator
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from faultwire.events import Action, Chunk
+    from faultwire.events import Action, Chunk, Exchange
 
 
 class AfterBytes(BaseModel):
@@ -29,29 +29,32 @@ At = Annotated[
 ]
 
 
-def ended(at: Literal["before_headers", "after_headers"] | AfterBytes, end: Action, word: str) -> Mutator:
-    """What ends the exchange there."""
+def ended(
+    at: Literal["before_headers", "after_headers"] | AfterBytes, end: Action, word: str, exchange: Exchange
+) -> Mutator:
+    """What ends the exchange there; over HTTP/2 it ends its stream alone."""
+    effect = "HTTP/2 stream reset" if exchange.http2 else f"connection {word}"
     if at == "before_headers":
-        return _Before(end, word)
-    return _During(at.after_bytes if isinstance(at, AfterBytes) else 0, end, word)
+        return _Before(end, effect)
+    return _During(at.after_bytes if isinstance(at, AfterBytes) else 0, end, effect)
 
 
 class _Before(Mutator):
-    def __init__(self, end: Action, word: str) -> None:
+    def __init__(self, end: Action, effect: str) -> None:
         self._end = end
-        self._word = word
+        self._effect = effect
 
     def before(self) -> Iterable[Action]:
-        self.effect = f"connection {self._word} before the headers"
+        self.effect = f"{self._effect} before the headers"
         yield self._end
 
 
 class _During(Mutator):
-    def __init__(self, left: int, end: Action, word: str) -> None:
+    def __init__(self, left: int, end: Action, effect: str) -> None:
         self._whole = left
         self._left = left
         self._end = end
-        self._word = word
+        self._effect = effect
 
     def feed(self, chunk: Chunk) -> Iterable[Action]:
         passed, self._left = chunk.data[: self._left], max(0, self._left - len(chunk.data))
@@ -66,5 +69,5 @@ class _During(Mutator):
 
     def _ending(self) -> Action:
         place = f"{self._whole} bytes of the body" if self._whole else "the headers"
-        self.effect = f"connection {self._word} after {place}"
+        self.effect = f"{self._effect} after {place}"
         return self._end

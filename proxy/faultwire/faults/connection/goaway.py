@@ -70,8 +70,8 @@ class _Leaving(Mutator):
         self._code, self._answered = code, answered
 
     def before(self) -> Iterable[Action]:
-        what = "answered the call" if self._answered else "refused the call"
-        self.effect = f"sent GOAWAY ({self._code}), and {what}"
+        what = "which leaves the call to be answered" if self._answered else "and refused the call"
+        self.effect = f"sent GOAWAY ({self._code}), {what}"
         yield Leave(CODES[self._code], self._answered)
         if not self._answered:
             yield Reset(CODES["REFUSED_STREAM"])

@@ -20,7 +20,8 @@ class Reset(Fault):
         Ends the connection with RST, not with an orderly close. `before_headers` does so once the
         request is there, and upstream is never called; `after_headers` delivers the response head and
         no byte of the body; `{after_bytes: N}` delivers N bytes of the body. A body that is no longer
-        than N bytes is left alone.
+        than N bytes is left alone. Over HTTP/2 the call's stream is reset (RST_STREAM) and its
+        connection goes on; with `FAULTWIRE_HTTP2=off` clients that speak HTTP/1.1, too, do so.
 
     Why agents break:
         A call that was never answered may still have been carried out: an agent that repeats it pays
@@ -51,4 +52,4 @@ class Reset(Fault):
 
     def start(self, exchange: Exchange, dice: FaultDice) -> Mutator:
         """Start before the first byte that the agent gets."""
-        return ended(self.at, events.Reset(), "reset")
+        return ended(self.at, events.Reset(), "reset", exchange)

@@ -28,8 +28,9 @@ class CutStream(Fault):
     What it does:
         Delivers `after_events` events, or everything up to the middle of the first tool call's
         arguments (`inside: tool_arguments`) or of the text (`inside: text`), then closes the
-        connection without ending the message. The closing event never arrives, however long the
-        stream is.
+        connection without ending the message. Over HTTP/2 it resets the stream, 0.2 s after the last
+        event, since some clients (Java's) drop what they have not read when the reset arrives. The
+        closing event never arrives, however long the stream is.
 
     Why agents break:
         Nothing repeats a stream that has begun. What has arrived looks like an answer: half a

@@ -192,8 +192,8 @@ class PatientHttp1Client(BodyReader, _http1.Http1Client):
         return super().make_pipe()
 
     def _write(self, event: HttpEvent) -> Any:
-        """Trailers go behind the last chunk. A DATA frame of HTTP/2 may be empty, and a chunk that is would end
-        the body."""
+        """Trailers go behind the last chunk. A DATA frame of HTTP/2 may be empty; such a chunk would end the
+        body."""
         if isinstance(event, RequestData) and not event.data:
             return ()
         if type(event) is WholeRequest:

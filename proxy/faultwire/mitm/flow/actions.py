@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from faultwire.mitm.flow.response_writer import ResponseWriter
 
 
+DRAIN_S = 0.2
+"""Between what was sent of a response over HTTP/2 and the end of its stream."""
+
+
 @dataclass(slots=True, eq=False)
 class ActionExecutor:
     """Carries out actions on the response that `writer` writes."""
@@ -120,6 +124,13 @@ class ActionExecutor:
                 recorded.pause = None
         return state.nobody_asks
 
+    def drain(self) -> Ended:
+        """Before a stream of HTTP/2 is reset: let the client take what was sent. Java's drops what it has not
+        given its program yet when RST_STREAM comes right behind it. True where the client has left."""
+        if self.state.flow.request.is_http2 and self.state.head_sent:
+            return (yield from self.wait(DRAIN_S))
+        return False
+
     def _end(self, action: Action) -> Commands:
         if isinstance(action, Cut | Close):
             return self._cut(clean=isinstance(action, Close) or action.clean)
@@ -128,7 +139,8 @@ class ActionExecutor:
     def _cut(self, *, clean: bool) -> Commands:
         state, writer = self.state, self.writer
         if not (clean and state.head_sent):
-            yield from writer.hang_up("cut", None)
+            if not (yield from self.drain()):
+                yield from writer.hang_up("cut", None)
             return
         yield from writer.cancel_upstream()
         assert state.flow.response is not None
@@ -144,6 +156,8 @@ class ActionExecutor:
         """Abort the client's connection (HTTP/2: its stream, with this code)."""
         if not self.state.flow.request.is_http2:
             yield FaultwireResetHook(Hangup(self.state.flow.client_conn))
+        elif (yield from self.drain()):
+            return
         yield from self.writer.hang_up("reset", None, code)
 
 

@@ -81,7 +81,8 @@ class ReplaySource:
                 return
             yield from self.responder.take(event)
         if answer.ends == "cut" and not state.nobody_asks:
-            yield from self.writer.hang_up("cut", None)
+            if not (yield from self.executor.drain()):
+                yield from self.writer.hang_up("cut", None)
         elif answer.ends == "reset" and not state.nobody_asks:
             yield from self.executor.reset(answer.code)
 

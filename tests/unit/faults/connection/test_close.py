@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from pydantic import ValidationError
 
@@ -11,6 +13,13 @@ def test_before_the_headers_nothing_arrives(run, web, dice):
     mutator = Close().start(web, dice())
     assert run(mutator, web, [b"x"], "bytes") == [Cut(clean=False)]
     assert mutator.effect == "connection closed before the headers"
+
+
+def test_over_http_2_no_connection_is_reported_as_closed(run, web, dice):
+    over_http2 = replace(web, http2=True)
+    mutator = Close().start(over_http2, dice())
+    assert run(mutator, over_http2, [b"x"], "bytes") == [Cut(clean=False)]
+    assert mutator.effect == "HTTP/2 stream reset before the headers"
 
 
 def test_after_bytes_exactly_so_many_arrive(run, web, dice):

@@ -21,7 +21,7 @@ def test_or_answered(chat, dice):
     fault = Goaway(code="ENHANCE_YOUR_CALM", answered=True)
     mutator = fault.start(chat(), dice())
     assert list(mutator.before()) == [Leave(11, answered=True)]
-    assert mutator.effect == "sent GOAWAY (ENHANCE_YOUR_CALM), and answered the call"
+    assert mutator.effect == "sent GOAWAY (ENHANCE_YOUR_CALM), which leaves the call to be answered"
     assert not fault.final
 
 

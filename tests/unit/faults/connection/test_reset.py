@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from pydantic import ValidationError
 
@@ -12,6 +14,16 @@ def test_before_headers_nothing_goes_out(run, chat, dice):
     mutator = Reset().start(chat(), dice())
     assert run(mutator, chat(), [b"never"]) == [Abort()]
     assert mutator.effect == "connection reset before the headers"
+
+
+@pytest.mark.parametrize(
+    ("at", "place"), [("before_headers", "before the headers"), ("after_headers", "after the headers")]
+)
+def test_over_http_2_no_connection_is_reported_as_reset(run, chat, dice, at, place):
+    over_http2 = replace(chat(), http2=True)
+    mutator = Reset(at=at).start(over_http2, dice())
+    run(mutator, over_http2, [b"body"])
+    assert mutator.effect == f"HTTP/2 stream reset {place}"
 
 
 def test_decided_on_the_response_it_still_comes_before_the_headers(chat, dice):
