@@ -74,8 +74,8 @@ class AtMostOnce(Check):
             words = "was seen to be done once, and models asked for it more often than that"
             return unknown(f"{self.step.text} {words}")
         numbers = [deed.number for deed in found]
-        most = "" if all(deed.state == "done" for deed in found) else "at most "
+        bound = "" if all(deed.state == "done" for deed in found) else "at most "
         if len(found) == 1:
-            return judged(True, f"{self.step.text} was done {most}once", 1, numbers)
-        words = f"was done {most}{counted(len(found), 'time')}, each time for something else"
+            return judged(True, f"{self.step.text} was done {bound}once", 1, numbers)
+        words = f"was done {bound}{counted(len(found), 'time')}, each time for something else"
         return judged(True, f"{self.step.text} {words}", len(found), numbers)
