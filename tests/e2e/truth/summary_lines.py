@@ -28,10 +28,11 @@ BY_UNIT_TESTS = {
     "ended as `{}`",
     "and {}, whose reasons are in the report",
     "{} to {} {} refused before that",
+    "the run proves nothing: {}",
 }
-"""Of servers that refuse a call, of a namespace, of a name that nobody knows (`test_endings` and
-`tests/e2e/netns` have runs of these kinds), and of many entries;
-`tests/vectors/sentences.json` names the tests of the words."""
+"""Of a run whose disk is full (`tests/e2e/tape/test_full_disk.py`), of servers that refuse a call, of a
+namespace, of a name that nobody knows (`test_endings` and `tests/e2e/netns` have runs of these kinds), and of
+many entries; `tests/vectors/sentences.json` names the tests of the words."""
 NOT_EXACT = "  not exact: {} {} from what was delivered live: {}"
 EXACT_BUT = "  exact but for redacted header fields: {} in {}"
 HEADS = "  {} in redacted header fields only: {}"
@@ -46,6 +47,7 @@ PATTERNS = Patterns(
         "base URLs of {}": r"capture +base URLs of .+",
         ", sha256 {}": r"profile +.*, sha256 [0-9a-f]{12}\)",
         "{} fired": r"faults +\d+ fired",
+        "the run proves nothing: {}": r"void +the run proves nothing: .+",
         "`{}` never fired: {}{}": r"  `.+` never fired: .+",
         "{} to {} {} refused before that": r"  `.+` never fired: .+: \d+ calls? to `.+` w\w+ refused .+",
         "and {}, whose reasons are in the report": r"  and \d+ other entries, whose reasons .+",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ from noticed_truth import (
     NO_PAUSE,
     NOT_RETRIED,
     PATTERNS,
+    PAUSE_S,
     REPEATED,
     TOO_EARLY,
     UNANSWERED,
@@ -37,7 +39,10 @@ from noticed_truth import (
 )
 from summary_cases import SCRIPT as SHOP_SCRIPT
 
+from faultwire.checks._calls import doubt
+from faultwire.checks._order import PAUSE_MS
 from faultwire.report.noticed import BY_OUTPUT, ON_THE_WIRE
+from faultwire.tape.read.reader import TapeReader
 
 EVENTS = {**{name: LABELLED[name][3] for name in OTHER_LANGUAGES}, "openai": 3, "anthropic": 5}
 EVENTS |= {"langgraph": 3, "pydantic-ai": 3, "openai-agents": 5}
@@ -144,8 +149,15 @@ TRUE_IN = {
     "allow_or_answer": "pydantic-ai-reading-calm-tea",
 }
 """A row of which each sentence, and each rule, is true; all other rows show where it is not."""
-UNDECIDED = {"back_off": NO_PAUSE, "say_so": UNANSWERED}
-"""What is printed for a rule of which the log cannot decide."""
+UNDECIDED = {
+    "back_off": (NO_PAUSE,),
+    "say_so": (UNANSWERED,),
+    "honour_retry_after": (ASKED_TO_WAIT, TOO_EARLY),
+}
+"""What is printed for a rule of which the log cannot decide, or the wire."""
+PAUSELESS = (NO_PAUSE, "back_off")
+REPEATING = frozenset({"back_off", "cap_attempts", "mend_before_retry", "honour_retry_after"})
+"""Rules about a request that repeats another one."""
 LEFT_BY_AGENT = "when the agent closed the connection after {} s of silence"
 """`test_leaving_early` has the agents that give up waiting, and those that only stop reading."""
 NAMED_BY_UNIT_TESTS = {UNRELATED, ERROR_EVENT, NO_JSON_EVENT, BESIDE, FED_ON}
@@ -170,11 +182,33 @@ def stated(done: Run) -> tuple[set[str], set[str]]:
     return rules, PATTERNS.found(line for line in done.noticed if line not in ACTIONS)
 
 
+def unseen(done: Run) -> frozenset[str]:
+    """The rules of which the wire does not show whether they were broken: a request came on a connection of
+    its own so shortly after a failure, while that one's was still open, that it may have been on its way (a
+    check says `unknown` then, and which request it is). By the agent's log it came as shortly."""
+    (tape,) = done.folder.glob(".faultwire/runs/*/run.tape")
+    with TapeReader.open(tape) as reader:
+        if doubt(tuple(reader.exchanges())) is None:
+            return frozenset()
+    calls = [one for one in done.sent if is_model(one)]
+    assert min(again.began - first.ended for first, again in pairwise(calls)) < PAUSE_MS / 1000
+    return REPEATING
+
+
+def slowed(done: Run) -> bool:
+    """Did the machine take as long between two attempts as a pause is? None of these agents pauses."""
+    calls = [one for one in done.sent if is_model(one)]
+    return any(again.began - first.ended >= PAUSE_S for first, again in pairwise(calls))
+
+
 def agreed(done: Run, true: Truth) -> None:
     rules, templates = stated(done)
-    undecided = PATTERNS.keys(UNDECIDED[one] for one in true.open & UNDECIDED.keys())
-    assert rules - true.open == true.rules, "\n".join(done.lines)
-    assert templates - undecided == PATTERNS.keys(true.templates), "\n".join(done.lines)
+    hidden = unseen(done)
+    assert rules & hidden <= true.rules | true.open, "\n".join(done.lines)
+    left = true.open | hidden
+    words = PATTERNS.keys(one for rule in left & UNDECIDED.keys() for one in UNDECIDED[rule])
+    assert rules - left == true.rules - left, "\n".join(done.lines)
+    assert templates - words == PATTERNS.keys(true.templates) - words, "\n".join(done.lines)
     assert bool(done.noticed) == bool(rules)
 
 
@@ -207,7 +241,8 @@ def test_what_is_noticed_is_true_and_what_is_true_is_noticed(row: Row, tmp_path:
     agreed(done, true)
     values_agree(done)
     for one, name in TRUE_IN.items():
-        assert name != row.name or one in {*true.rules, *true.templates} or true.open, one
+        shown = one in {*true.rules, *true.templates} or true.open or (one in PAUSELESS and slowed(done))
+        assert name != row.name or shown, one
 
 
 def test_each_sentence_and_each_rule_has_a_row_of_which_it_is_true() -> None:

@@ -94,6 +94,13 @@ WIRE_SCENARIOS: dict[str, list[dict[str, Any]]] = {
     "down": [{"status": {"code": 503}, "on": {"kind": "llm"}}],
     "flaky": [{"status": {"code": 503}, "on": {"kind": "llm"}, **FIRST}],
     "limited": [{"rate_limit": {"retry_after_s": 1}, "on": {"kind": "llm"}, **FIRST}],
+    "limited once": [
+        {
+            "rate_limit": {"retry_after_s": 1},
+            "on": {"kind": "llm"},
+            "trigger": {"first": 1, "attempts": "first"},
+        }
+    ],
     "wrong": [{"status": {"code": 400}, "on": {"kind": "llm"}}],
     "late": [{"status": {"code": 503}, "on": {"kind": "llm"}, "trigger": {"calls": [LATE]}}],
 }

@@ -77,7 +77,7 @@ def _backed_off(log: Log) -> str | None:
         return None
     if log.scenario == "late":
         return None  # what follows the failure is another request
-    waits = [] if log.scenario == "limited" else log.waits
+    waits = [] if log.scenario.startswith("limited") else log.waits
     if not waits:
         return ASKED_TO_WAIT if log.waits else NEVER_REPEATED
     near = max(0.05, log.on_its_way)
