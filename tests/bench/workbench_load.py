@@ -45,13 +45,13 @@ SECONDS_OF = """() => {
 }"""
 
 
-def turn(rig: Rig, load: Any, browser: Any, seconds: int, *, page: bool) -> dict[str, Any]:
+def turn(rig: Rig, load: Any, browser: Any, seconds: int, rate: int, *, page: bool) -> dict[str, Any]:
     """One turn on an engine of its own."""
     folder = Path(tempfile.mkdtemp(dir=rig.folder))
     settings = subjects.settings(folder, rig.keys, max_exchanges=SESSIONS + 64)
     with Engine.start(settings) as engine:
         opened = [subjects.opened(engine, f"s{at}", CALM, rig.port) for at in range(SESSIONS)]
-        job = {"targets": [asdict(one.target) for one in opened], "rate": RATE, "seconds": seconds}
+        job = {"targets": [asdict(one.target) for one in opened], "rate": rate, "seconds": seconds}
         load.ask({**job, "seconds": 2})
         load.receive(600.0)  # both begin warm
         if not page:
@@ -140,6 +140,9 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument(
+        "--rate", type=int, default=RATE, help="exchanges a second; one that both reach compares"
+    )
     asked = parser.parse_args()
     ratios = []
     with tempfile.TemporaryDirectory() as place, Rig(Path(place)) as rig, sync_playwright() as driver:
@@ -147,7 +150,7 @@ def main() -> None:
         load = rig.child("paced")
         for number in range(asked.rounds):
             order = (False, True) if number % 2 == 0 else (True, False)
-            pair = {page: turn(rig, load, browser, asked.seconds, page=page) for page in order}
+            pair = {page: turn(rig, load, browser, asked.seconds, asked.rate, page=page) for page in order}
             for found in pair.values():
                 print(_printed(found), flush=True)
             ratios.append(pair[True]["cpu_ms"] / pair[False]["cpu_ms"])

@@ -37,7 +37,7 @@ BREATH_S = 0.002
 """Seconds after them in which requests of the page get the interpreter."""
 RESTS, LONGEST_REST_S = 4.0, 0.1
 """For how many times as long as an urge took the writer is left alone after it, and the seconds at most."""
-BUSY, BUSY_S = 40, 0.3
+BUSY, BUSY_S = 20, 0.3
 """Exchanges of one look from which on the writer keeps its own pace, and for how long after it: nobody reads
 so many lines one by one, and what is looked at should cost no more than what is not."""
 NOTES = 200

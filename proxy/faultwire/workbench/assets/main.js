@@ -8,7 +8,7 @@ import { byId, el } from "/dom.js";
 import { Exchange } from "/exchange.js";
 import { lose, openFirst, show as showHeld } from "/held.js";
 import { List } from "/list.js";
-import { showSearches } from "/searches.js";
+import { forget, showSearches } from "/searches.js";
 import { openShare } from "/share.js";
 import { NEWEST, Store } from "/store.js";
 
@@ -22,7 +22,7 @@ let filterText = "";
 let filtering = null;
 
 async function jump(session, number) {
-  const { at } = await get(`/api/place?session=${encodeURIComponent(session)}&number=${number}`);
+  const { at } = await get(`/api/place?session=${encodeURIComponent(session)}&number=${number}`).catch(() => ({ at: null }));
   const row = at === null ? null : await store.fetched(at);
   if (row) exchange.open(row);
 }
@@ -134,7 +134,11 @@ function control(now) {
 }
 
 function gone(refused) {
-  lose();
+  if (refused.code === "ui.gone") {
+    lose();
+    forget();
+    for (const id of ["control", "past", "share", "verify", "forks"]) byId(id).hidden = true; // nobody would answer
+  }
   const card = byId("closed");
   card.hidden = false;
   card.replaceChildren(el("p", {}, el("b", {}, refused.message)), el("p", {}, refused.hint), el("p", { class: "dim" }, refused.code));

@@ -5,7 +5,12 @@ import { byId, el } from "/dom.js";
 
 export function showSearches({ searches }) {
   byId("searches").hidden = !searches.length;
-  byId("searches").replaceChildren(...(searches.length ? [el("ul", { class: "holds" }, ...searches.map(line))] : []));
+  byId("searches").replaceChildren(...(searches.length ? [el("ul", { class: "card holds" }, ...searches.map(line))] : []));
+}
+
+/** The workbench does not answer any more: how far they are is not known here. */
+export function forget() {
+  showSearches({ searches: [] });
 }
 
 function line(one) {

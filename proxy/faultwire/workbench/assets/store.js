@@ -72,24 +72,30 @@ export class Store {
     return null;
   }
 
-  /** The same, once it is here. */
+  /** The same, once it is here; null where it cannot be had. */
   async fetched(at) {
-    if (!this.rows.has(at)) for (const row of (await get(`/api/rows?at=${at}`)).rows) this.#keep(row);
+    if (!this.rows.has(at)) for (const row of await this.#asked([at])) this.#keep(row);
     return this.rows.get(at) || null;
+  }
+
+  /** The rows at places; none where the server refuses: that it has ended, the live stream says. */
+  async #asked(places) {
+    try {
+      return (await get(`/api/rows?at=${places.join(",")}`)).rows;
+    } catch {
+      return [];
+    }
   }
 
   async #ask() {
     this.asking = true;
     await Promise.resolve(); // all that this drawing wants
-    try {
-      while (this.wanted.size) {
-        const places = [...this.wanted].slice(-ASKED);
-        this.wanted.clear(); // what was scrolled past is not asked for
-        for (const row of (await get(`/api/rows?at=${places.join(",")}`)).rows) this.#keep(row);
-        this.changed();
-      }
-    } catch {
-      this.wanted.clear(); // the live stream says that the workbench has ended
+    while (this.wanted.size) {
+      const places = [...this.wanted].slice(-ASKED);
+      this.wanted.clear(); // what was scrolled past is not asked for
+      const rows = await this.#asked(places);
+      for (const row of rows) this.#keep(row);
+      if (rows.length) this.changed();
     }
     this.asking = false;
   }
