@@ -21,7 +21,8 @@ import re
 import sys
 
 NOTES = {
-    "session_open", "exchange_open", "drop_present", "bypass_present", "body_erased", "seal_missing", "tail_unsealed",
+    "session_open", "exchange_open", "drop_present", "bypass_present", "body_erased",
+    "seal_missing", "tail_unsealed",
 }  # fmt: skip
 KINDS = {
     "tape", "session_start", "session_end", "request", "forwarded", "response", "stream_chunk", "trailers",
