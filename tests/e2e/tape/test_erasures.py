@@ -9,7 +9,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-
 from tests.e2e.tape.test_playbooks import CHAT, run
 
 ROOT = Path(__file__).parents[3]
@@ -63,11 +62,11 @@ def test_the_answers_change_with_the_tape(project: Path) -> None:
     relied = "Can the record be relied on when it is examined?"
     kept = "Is personal data kept no longer than needed?"
     before = answers("before.json")
-    assert (before[relied], before[kept]) == ("shown", "not shown by this tape")
+    assert (before[relied], before[kept]) == ("shown", "no evidence on this tape")
     assert run(project, "faultwire tape erase night.tape --reason asked --by ops --yes")[0] == 0
     after = answers("after.json")
     assert (after[relied], after[kept]) == ("shown in part", "shown in part")
     (project / "night.tape").chmod(0o600)
     with closing(sqlite3.connect(project / "night.tape")) as rows, rows:
         rows.execute("DELETE FROM events WHERE seq = 5")
-    assert set(answers("changed.json").values()) == {"not shown by this tape"}
+    assert set(answers("changed.json").values()) == {"no evidence on this tape"}

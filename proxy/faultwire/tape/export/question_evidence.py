@@ -13,7 +13,7 @@ from faultwire.text import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-SHOWN, IN_PART, NOT = "shown", "shown in part", "not shown by this tape"
+SHOWN, IN_PART, NOT = "shown", "shown in part", "no evidence on this tape"
 Json = dict[str, Any]
 
 
