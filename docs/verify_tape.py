@@ -20,13 +20,18 @@ import json
 import re
 import sys
 
-NOTES = {"session_open", "exchange_open", "drop_present", "bypass_present", "seal_missing", "tail_unsealed"}
+NOTES = {
+    "session_open", "exchange_open", "drop_present", "bypass_present", "body_erased",
+    "seal_missing", "tail_unsealed",
+}  # fmt: skip
 KINDS = {
     "tape", "session_start", "session_end", "request", "forwarded", "response", "stream_chunk", "trailers",
     "message", "fault", "drop", "redaction", "end", "seal", "note", "foreign",
+    "erasure",
 }  # fmt: skip
 SEAL = {"type", "seq", "prev", "size", "root", "note", "key"}
 MAX_INT = 2**53 - 1
+MAX_MS = 253_402_300_799_999
 MAX_DEPTH = 127
 MAX_EVENT = 64 << 20
 MAX_FINDINGS = 100_000
@@ -293,6 +298,7 @@ class Verifier:
         self.findings = []
         self.tree, self.prev = Tree(), "0" * 64
         self.blobs, self.used = {}, set()
+        self.missing, self.erasures = {}, []
         self.sessions, self.exchanges = {}, {}
         self.ended, self.done = set(), set()
         self.pieces = {}
@@ -348,6 +354,8 @@ class Verifier:
         self.not_after_end(seq, event)
         if kind == "seal":
             self.seal(seq, event, root)
+        elif kind == "erasure":
+            self.erasure(seq, event)
         elif kind == "note" and event.get("bad") is True:
             self.find("import_finding", f"{event['code']}: {event['text']}", seq)
         elif kind == "drop":
@@ -411,7 +419,7 @@ class Verifier:
         name, size = named(body["blob"]), body["size"]
         self.used.add(name)
         if name not in self.blobs:
-            self.find("blob_missing", f"blob `{name}` is missing", seq)
+            self.missing.setdefault(name, []).append(seq)
         elif not is_number(size, self.blobs[name]):
             self.find("blob_mismatch", f"blob `{name}` does not have {size} bytes", seq)
         if "chunks" in body:
@@ -421,6 +429,31 @@ class Verifier:
                 raise TypeError("a body whose size is no integer")
             sums[0] += size
             sums[1] += chunk_bytes(body["chunks"])
+
+    def erasure(self, seq, event):
+        """Which bodies were taken off the tape, when, by whom and why."""
+        blobs, at, by, reason = event["blobs"], event["at_ms"], event["by"], event["reason"]
+        if not isinstance(blobs, list) or not blobs:
+            raise ValueError("it names no bodies")
+        if not all(isinstance(blob, str) and re.fullmatch("[0-9a-f]{64}", blob) for blob in blobs):
+            raise ValueError("a body that is no digest")
+        if type(at) is not int or not 0 <= at <= MAX_MS or type(by) is not str or type(reason) is not str:
+            raise ValueError("it does not say when, by whom and why")
+        self.erasures.append((seq, set(blobs), set(blobs) <= self.used, by, reason))
+
+    def gone(self):
+        """An erasure excuses what is gone, where it is right and a seal after it signs it."""
+        erased = set()
+        for seq, blobs, known, by, reason in self.erasures:
+            if not known or any(blob in self.blobs for blob in blobs):
+                message = f"the erasure at event {seq} names a body that is not erased"
+                self.find("erasure_invalid", message, seq)
+            elif self.sealed is not None and seq < self.sealed:
+                erased |= blobs
+                self.find("body_erased", f"{len(blobs)} bodies were erased by {by}: {reason}", seq)
+        for name, events in self.missing.items():
+            for seq in () if name in erased else events:
+                self.find("blob_missing", f"blob `{name}` is missing", seq)
 
     def seal(self, seq, event, root):
         self.seals += 1
@@ -460,6 +493,7 @@ class Verifier:
             self.find("session_open", f"session `{session}` never ended", seq)
         for (session, number), seq in self.exchanges.items():
             self.find("exchange_open", f"exchange {number} of session `{session}` never ended", seq)
+        self.gone()
         if not self.seals:
             self.find("seal_required" if demanded else "seal_missing", "the tape has no seal")
         elif self.sealed is not None and self.sealed != self.tree.size - 1:

@@ -73,7 +73,9 @@ MODULES = (
     SOURCES / "cli" / "_summary.py",
     SOURCES / "cli" / "_topology.py",
     SOURCES / "tape" / "evidence" / "check_seals.py",
+    SOURCES / "tape" / "evidence" / "erasures.py",
     SOURCES / "tape" / "evidence" / "verify.py",
+    SOURCES / "tape" / "export" / "question_evidence.py",
     *sorted((SOURCES / "tape" / "import_").glob("[a-z_]*.py")),
 )
 TESTS = (
@@ -101,6 +103,8 @@ TESTS = (
     "tests/unit/cli/test_topology.py",
     "tests/unit/mitm/breakpoints",
     "tests/unit/tape/evidence",
+    "tests/unit/tape/export/test_questions.py",
+    "tests/unit/tape/files/test_erase.py",
     "tests/unit/tape/format/test_bypassed.py",
     "tests/unit/tape/import_",
 )

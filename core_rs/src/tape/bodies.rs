@@ -18,6 +18,13 @@ pub struct Bodies {
     used: BTreeSet<String>,
 }
 
+/// What there is to a body that an event names.
+pub enum Named {
+    Sound,
+    Missing(String),
+    Wrong(Found),
+}
+
 impl Bodies {
     /// A body. No event's hash covers its line, so the line has one text only, and nothing beside.
     pub fn add(&mut self, value: &Map<String, Value>, right: bool) -> Option<Found> {
@@ -37,20 +44,30 @@ impl Bodies {
         wrong
     }
 
-    /// The body that an event names.
-    pub fn named(&mut self, body: &Map<String, Value>) -> Result<Option<Found>, Lack> {
+    /// The body that an event names: its name where it is not there, or what is wrong with it.
+    pub fn named(&mut self, body: &Map<String, Value>) -> Result<Named, Lack> {
         let (blob, size) = (member(body, "blob")?, member(body, "size")?);
         let blob = name(Some(blob))?;
         let wrong = match self.sizes.get(&blob) {
-            None => Some(("blob_missing", format!("blob {blob} is missing"))),
+            None => Named::Missing(blob.clone()),
             Some(found) if found.is_none() || *found != size.as_i64() => {
                 let message = format!("blob {blob} does not have {size} bytes");
-                Some(("blob_mismatch", message))
+                Named::Wrong(("blob_mismatch", message))
             }
-            Some(_) => None,
+            Some(_) => Named::Sound,
         };
         self.used.insert(blob);
         Ok(wrong)
+    }
+
+    /// Did an event name it so far?
+    pub fn is_named(&self, blob: &str) -> bool {
+        self.used.contains(blob)
+    }
+
+    /// Is there a line of it?
+    pub fn is_there(&self, blob: &str) -> bool {
+        self.sizes.contains_key(blob)
     }
 
     pub fn count(&self) -> usize {

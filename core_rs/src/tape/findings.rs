@@ -3,11 +3,12 @@
 use crate::digest::Hash;
 
 /// What says of an event that something is missing, not that anything is wrong.
-const NOTES: [&str; 4] = [
+const NOTES: [&str; 5] = [
     "session_open",
     "exchange_open",
     "drop_present",
     "bypass_present",
+    "body_erased",
 ];
 
 /// Further notes on events are not listed.

@@ -6,6 +6,7 @@
 //! all three to the same answers.
 
 mod bodies;
+mod erasures;
 mod findings;
 mod line;
 mod note;

@@ -108,6 +108,11 @@ impl Seals {
         }
     }
 
+    /// The event of the last seal, where that is what it says: it signs all events before it.
+    pub fn last(&self) -> Option<usize> {
+        self.last
+    }
+
     /// What is to be said once all of so many events are read.
     pub fn close(&self, events: usize) -> Option<Found> {
         let (sealed, code) = match (self.count, self.last) {

@@ -6,14 +6,15 @@ use serde_json::{Map, Value};
 use crate::digest::{Hash, hex, leaf_hash};
 use crate::json::strict;
 use crate::proof::Frontier;
-use crate::tape::bodies::Bodies;
+use crate::tape::bodies::{Bodies, Named};
+use crate::tape::erasures::Erasures;
 use crate::tape::findings::{Findings, Verdict};
 use crate::tape::line::{self, Lack, member, members, name, text, whole};
 use crate::tape::note::VerifierKey;
 use crate::tape::order::{Order, bypassed};
 use crate::tape::sealed::Seals;
 
-const KINDS: [&str; 16] = [
+const KINDS: [&str; 17] = [
     "tape",
     "session_start",
     "session_end",
@@ -30,6 +31,7 @@ const KINDS: [&str; 16] = [
     "seal",
     "note",
     "foreign",
+    "erasure",
 ];
 
 /// Takes the lines of an export, without its first, one after the other.
@@ -40,6 +42,7 @@ pub struct TapeVerifier {
     /// The leaf hash of the event before, in hex.
     prev: String,
     bodies: Bodies,
+    erasures: Erasures,
     order: Order,
     origin: Option<String>,
     settings: Option<String>,
@@ -54,6 +57,7 @@ impl TapeVerifier {
             tree: Frontier::default(),
             prev: "0".repeat(64),
             bodies: Bodies::default(),
+            erasures: Erasures::default(),
             order: Order::default(),
             origin: None,
             settings: None,
@@ -102,6 +106,12 @@ impl TapeVerifier {
         }
         if let Some((code, message)) = self.seals.close(events) {
             self.find(code, message, None);
+        }
+        let erasures = std::mem::take(&mut self.erasures);
+        let bodies = &self.bodies;
+        for (code, message, seq) in erasures.close(self.seals.last(), |blob| bodies.is_there(blob))
+        {
+            self.findings.add(code, message, Some(seq));
         }
         for blob in std::mem::take(&mut self.bodies).unused() {
             let message = format!("blob {blob} belongs to no event");
@@ -193,6 +203,11 @@ impl TapeVerifier {
                 let message = format!("exchange {number} is missing: {reason}");
                 self.find("drop_present", message, Some(seq));
             }
+            "erasure" => {
+                let bodies = &self.bodies;
+                let is_named = |blob: &str| bodies.is_named(blob);
+                self.erasures.event(seq, event, is_named)?;
+            }
             _ => self.opens_or_closes(seq, kind, event)?,
         }
         match event.get("body") {
@@ -242,8 +257,10 @@ impl TapeVerifier {
         event: &Map<String, Value>,
         body: &Map<String, Value>,
     ) -> Result<(), Lack> {
-        if let Some((code, message)) = self.bodies.named(body)? {
-            self.find(code, message, Some(seq));
+        match self.bodies.named(body)? {
+            Named::Sound => (),
+            Named::Missing(blob) => self.erasures.missing(blob, seq),
+            Named::Wrong((code, message)) => self.find(code, message, Some(seq)),
         }
         if body.contains_key("chunks") {
             self.order.piece(event, whole(member(body, "size")?)?)?;

@@ -11,6 +11,7 @@ from faultwire.cli._group import Group
 from faultwire.cli.output import Format, columns, format_option, show, show_json, size_text
 from faultwire.cli.tape_claims import claims
 from faultwire.cli.tape_compare import diff, learn
+from faultwire.cli.tape_erase import erase
 from faultwire.cli.tape_evidence import prove, salvage, seal, verify
 from faultwire.cli.tape_formats import export
 from faultwire.cli.tape_import import import_
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
         "Read": ("list", "show", "report", "serve", "diff", "tree", "claims"),
         "Evidence": ("verify", "seal", "prove", "salvage"),
         "Convert": ("export", "import"),
-        "Manage": ("merge", "split", "prune", "learn"),
+        "Manage": ("merge", "split", "prune", "erase", "learn"),
     },
     renamed={"scan": "faultwire scan --leaks"},
 )
@@ -45,7 +46,22 @@ def tape() -> None:
     """List, show, verify, seal, export and import tapes."""
 
 
-for _command in (verify, seal, salvage, prove, scan, export, import_, merge, split, prune, diff, learn, tree):
+for _command in (
+    verify,
+    seal,
+    salvage,
+    prove,
+    scan,
+    export,
+    import_,
+    merge,
+    split,
+    prune,
+    erase,
+    diff,
+    learn,
+    tree,
+):
     tape.add_command(_command)
 for _command in (report, serve, claims):
     tape.add_command(_command)

@@ -19,8 +19,11 @@ FORMATS = {
     "otlp": "faultwire.tape.export.otlp",
     "bundle": "faultwire.tape.export.bundle",
     "pdf": "faultwire.tape.export.pdf",
+    "personal-data": "faultwire.tape.export.personal_data",
 }
 """What `--to` names, and the module whose `write(path, out)` makes it; it returns how much it wrote."""
+FRAMEWORKS = ("eu-ai-act", "gdpr", "hipaa", "iso-42001", "nist-ai-rmf", "pci-dss", "soc-2")
+"""Laws and standards: `tape/export/frameworks/NAME.toml` has the questions of each."""
 FOR_AUDITORS = ("bundle", "pdf")
 """Those that say whether the tape verifies."""
 
@@ -36,6 +39,13 @@ FOR_AUDITORS = ("bundle", "pdf")
     "--endpoint", metavar="URL", help="Send `otlp` there instead, as http://127.0.0.1:4318/v1/traces."
 )
 @click.option(
+    "--for",
+    "frameworks",
+    multiple=True,
+    type=click.Choice(FRAMEWORKS),
+    help="Answer the questions of this law or standard in a `bundle`; repeatable.",
+)
+@click.option(
     "--share",
     is_flag=True,
     help="Give redacted values placeholders that cannot be linked to other tapes.",
@@ -46,13 +56,20 @@ FOR_AUDITORS = ("bundle", "pdf")
     help="Put verify_tape.py beside `jsonl`: it checks the export without faultwire.",
 )
 def export(
-    name: str, format_: str, output: str | None, endpoint: str | None, share: bool, with_verifier: bool
+    name: str,
+    format_: str,
+    output: str | None,
+    endpoint: str | None,
+    frameworks: tuple[str, ...],
+    share: bool,
+    with_verifier: bool,
 ) -> None:
     """Export a tape to another format.
 
     `jsonl` is complete and can be verified with verify_tape.py alone; `har` opens in browsers' network
     panels, `flows` in mitmproxy; `otlp` is GenAI spans; `bundle` (JSON) and `pdf` list for auditors what
-    was recorded and what is missing; `tape` is another tape, for `--share`.
+    was recorded and what is missing; `personal-data` counts it by kind and severity, without values;
+    `tape` is another tape, for `--share`.
 
     Exits 0, or 1 if a `bundle` or `pdf` was written of a tape that does not verify.
     """
@@ -76,13 +93,15 @@ def export(
         raise UsageError(
             f"found `--to {format_}`, expected `jsonl` with `--with-verifier`", code="usage.output"
         )
+    if frameworks and format_ != "bundle":
+        raise UsageError(f"found `--to {format_}`, expected `bundle` with `--for`", code="usage.output")
     target = Path(output)
     if format_ == "tape":
         made = (copy.share if share else copy.clone)(source, placed(target), *origin_and_signer(target))
         show(f"{target}: {counted(made.events, 'event')}, sealed")
         return
     if not share:
-        show(f"{target}: {_write(source, target, format_)}")
+        show(f"{target}: {_write(source, target, format_, frameworks)}")
         if with_verifier:
             _with_verifier(source, target)
         _judge(source, target, format_)
@@ -95,7 +114,7 @@ def export(
             raise UsageError(
                 f"cannot write below `{folder}`: {error.strerror}", code="usage.output"
             ) from error
-        show(f"{target}: {_write(draft, target, format_)}")
+        show(f"{target}: {_write(draft, target, format_, frameworks)}")
         if with_verifier:
             _with_verifier(draft, target)
         _judge(draft, target, format_)
@@ -128,7 +147,7 @@ def _with_verifier(source: Path, target: Path) -> None:
         say("send the key through another channel than the tape, or an attacker could replace both")
 
 
-def _write(source: Path, target: Path, format_: str) -> str:
+def _write(source: Path, target: Path, format_: str, frameworks: tuple[str, ...]) -> str:
     from importlib import import_module
 
     from faultwire.errors import UsageError
@@ -137,7 +156,8 @@ def _write(source: Path, target: Path, format_: str) -> str:
     writer = import_module(FORMATS[format_])
     try:
         with create(target, anywhere=anywhere()) as out:
-            count = writer.write(source, out)
+            more = {"frameworks": frameworks} if frameworks else {}
+            count = writer.write(source, out, **more)
         return f"{count} {writer.UNIT}"
     except FileExistsError as error:
         raise UsageError(

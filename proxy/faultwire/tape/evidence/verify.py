@@ -15,6 +15,7 @@ from faultwire._core import Frontier
 from faultwire.errors import TapeTampered
 from faultwire.events import past
 from faultwire.tape.evidence.check_seals import SealChecker
+from faultwire.tape.evidence.erasures import Erasures
 from faultwire.tape.evidence.findings import MAX_FINDINGS, Code, Finding, VerifyReport, evidence_class
 from faultwire.tape.format import hash_chain
 from faultwire.tape.format.blobs import unpack
@@ -65,6 +66,7 @@ class _Check:
         self._connection = connection
         self._report = report
         self._seals = SealChecker(self._find, trusted, demanded)
+        self._erasures = Erasures()
         self._blobs: dict[str, int] = {}
         self._used: set[str] = set()
         self._open_sessions: dict[str, int] = {}
@@ -132,7 +134,7 @@ class _Check:
         name, size = body["blob"], body["size"]
         self._used.add(name)
         if name not in self._blobs:
-            self._find("blob_missing", f"blob `{name}` is missing", seq)
+            self._erasures.missing(name, seq)
         elif not hash_chain.is_number(size, self._blobs[name]):
             self._find("blob_mismatch", f"blob `{name}` has {self._blobs[name]} bytes, expected {size}", seq)
 
@@ -199,6 +201,8 @@ class _Check:
             self._report.reported = settings.get("ingested") is True
         if kind == "seal":
             self._seals.event(seq, event, root)
+        elif kind == "erasure":
+            self._erasures.event(seq, event, self._used)
         elif kind == "note" and event.get("bad") is True:
             self._find("import_finding", f"{event['code']}: {event['text']}", seq)
         elif kind == "drop":
@@ -243,6 +247,8 @@ class _Check:
             self._find("session_open", f"session `{session}` never ended", seq)
         for (session, number), seq in self._open_exchanges.items():
             self._find("exchange_open", f"exchange {number} of session `{session}` never ended", seq)
+        for code, message, seq in self._erasures.close(self._seals.last, self._blobs):
+            self._find(code, message, seq)
         self._seals.close(self._report.path, self._report.events)
         self._report.key = str(self._seals.key) if self._seals.key else None
         self._report.trusted = self._seals.is_trusted

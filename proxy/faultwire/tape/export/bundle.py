@@ -19,6 +19,7 @@ from faultwire.tape.evidence.keyring import KeyRing
 from faultwire.tape.evidence.sealer import file_digest
 from faultwire.tape.evidence.signed_note import NoteError, parse
 from faultwire.tape.evidence.verify import verify
+from faultwire.tape.export import personal_data, questions
 from faultwire.tape.format.bypassed import bypasses
 from faultwire.tape.format.file import connect_reader, event_rows
 from faultwire.tape.format.handshakes import failed_handshakes
@@ -51,9 +52,13 @@ GAPS = frozenset(
 Json = dict[str, Any]
 
 
-def write(path: Path, out: BinaryIO) -> int:
-    """Write the bundle of the tape at `path`; the number of its exchanges. Raises TapeError."""
+def write(path: Path, out: BinaryIO, frameworks: Sequence[str] = ()) -> int:
+    """Write the bundle of the tape at `path`, with answers to the questions of frameworks; the number of its
+    exchanges. Raises TapeError."""
     made = bundle(path, KeyRing().trusted())
+    if frameworks:
+        made["personal_data"] = personal_data.report(path)
+        made["frameworks"] = [questions.answered(name, made) for name in frameworks]
     out.write(_core.jcs(orjson.dumps(made)) + b"\n")
     return len(made["exchanges"])
 
@@ -76,7 +81,13 @@ def bundle(path: Path, trusted: Sequence[VerifierKey]) -> Json:
             "file_sha256": digest,
             "file_bytes": size,
         },
-        "evidence": {"verifies": report.ok, "class": grade, "reasons": reasons},
+        "evidence": {
+            "verifies": report.ok,
+            "class": grade,
+            "reasons": reasons,
+            "sealed_by": report.key,
+            "trusted": report.trusted,
+        },
         "findings": [{"code": f.code, "event": f.seq, "message": f.message} for f in report.findings],
         "custody": [],
         "sessions": [],
@@ -85,6 +96,7 @@ def bundle(path: Path, trusted: Sequence[VerifierKey]) -> Json:
         "notes": [],
         "gaps": [],
         "redactions": [],
+        "erasures": [],
     }
     gather = _Gather(made)
     with closing(connect_reader(path)) as connection:
@@ -111,6 +123,7 @@ class _Gather:
             "end": self._end,
             "foreign": self._foreign,
             "note": self._note,
+            "erasure": self._erasure,
         }
 
     def event(self, event: Event) -> None:
@@ -215,6 +228,10 @@ class _Gather:
         )
         if event["code"] in GAPS:
             self._made["gaps"].append({"session": None, "exchange": None, "why": event["text"]})
+
+    def _erasure(self, event: Event) -> None:
+        line = {"event": event["seq"], "at": iso(event["at_ms"]), "bodies": event["blobs"]}
+        self._made["erasures"].append(line | {"by": event["by"], "reason": event["reason"]})
 
     def _end(self, event: Event) -> None:
         entry = self._open.pop((event["session"], event["exchange"]), None)

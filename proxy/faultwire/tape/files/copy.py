@@ -136,6 +136,12 @@ class Copy:
             row = connection.execute(
                 "SELECT size, packed, data FROM blobs WHERE digest = ?", (bytes.fromhex(body["blob"]),)
             ).fetchone()
+            if row is None:
+                raise TapeIncomplete(
+                    f"the body `{body['blob']}` was erased, expected a tape that has all of its bodies",
+                    code="tape.body_erased",
+                    hint="`tape export --to jsonl` and `--to bundle` take an erased tape as it is",
+                )
             data = unpack(*row)
             self._waiting += len(data)
             body["blob"] = self._blobs.put(self._rekey.data(data) if self._rekey else data)

@@ -29,6 +29,7 @@ FORMAT = 1
 KINDS = frozenset(
     {"tape", "session_start", "session_end", "request", "forwarded", "response", "stream_chunk"}
     | {"trailers", "message", "fault", "drop", "redaction", "end", "seal", "note", "foreign"}
+    | {"erasure"}
 )
 """The values of `type` that a tape may hold."""
 
@@ -260,6 +261,11 @@ def end(
 def seal(size: int, root: str, note: str, key: str) -> Event:
     """A signed checkpoint over the `size` events before this one; `key` only says which key to look for."""
     return {"type": "seal", "size": size, "root": root, "note": note, "key": key}
+
+
+def erasure(blobs: Iterable[str], reason: str, by: str, at_ms: int) -> Event:
+    """Which bodies were taken off the tape, by their digests: events that name them stay as they were."""
+    return {"type": "erasure", "blobs": sorted(blobs), "reason": reason, "by": by, "at_ms": at_ms}
 
 
 def ledger_line(line: FaultFired) -> Event:

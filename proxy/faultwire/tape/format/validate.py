@@ -72,16 +72,26 @@ def chunk_bytes(chunks: Any) -> int:
     return sum(sizes)
 
 
+def is_digest(value: Any) -> bool:
+    """Is it a SHA-256 as a tape writes it?"""
+    return isinstance(value, str) and len(value) == 64 and _HEX.issuperset(value)
+
+
+def is_date(value: Any) -> bool:
+    """Is it an instant in milliseconds?"""
+    return type(value) is int and 0 <= value <= MAX_MS
+
+
+def _digests(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(is_digest, value))
+
+
 def _text(value: Any) -> bool:
     return isinstance(value, str)
 
 
 def _count(value: Any) -> bool:
     return type(value) is int and 0 <= value <= MAX_INT
-
-
-def _date(value: Any) -> bool:
-    return type(value) is int and 0 <= value <= MAX_MS
 
 
 def _flag(value: Any) -> bool:
@@ -127,8 +137,7 @@ def _latin(text: str) -> bool:
 def _body(value: Any) -> bool:
     if not isinstance(value, dict) or not _count(value["size"]) or not _count(value.get("dropped", 0)):
         return False
-    name = value["blob"]
-    if not isinstance(name, str) or len(name) != 64 or not _HEX.issuperset(name):
+    if not is_digest(value["blob"]):
         return False
     chunks = value.get("chunks", [])
     return isinstance(chunks, list) and all(
@@ -166,19 +175,19 @@ _SENT = (
 _OF_EXCHANGE = (("session", _text), ("exchange", _count))
 
 _NEEDED: dict[str, Members] = {
-    "tape": (*_all(_text, "origin", "schema"), ("settings", _object_text), ("created_ms", _date)),
+    "tape": (*_all(_text, "origin", "schema"), ("settings", _object_text), ("created_ms", is_date)),
     "session_start": (
         *_all(_text, "session", "profile", "profile_digest", "agent"),
         ("seed", _number_text),
-        ("started_ms", _date),
+        ("started_ms", is_date),
     ),
-    "session_end": (("session", _text), ("exchanges", _count), ("ended_ms", _date)),
+    "session_end": (("session", _text), ("exchanges", _count), ("ended_ms", is_date)),
     "request": (
         *_SENT,
         *_all(_text, "kind", "key"),
         *_all(_maybe_text, "protocol", "provider", "tool"),
         *_all(_count, "n", "attempt"),
-        ("started_ms", _date),
+        ("started_ms", is_date),
     ),
     "forwarded": _SENT,
     "response": (
@@ -210,16 +219,17 @@ _NEEDED: dict[str, Members] = {
     "foreign": (
         *_all(_text, "session", "source", "kind"),
         ("number", _maybe_count),
-        ("at_ms", _or_null(_date)),
+        ("at_ms", _or_null(is_date)),
         ("body", _body),
     ),
+    "erasure": (("blobs", _digests), ("at_ms", is_date), *_all(_text, "by", "reason")),
 }
 _ALLOWED: Members = (
     ("session", _text),
     ("exchange", _count),
     ("body", _maybe_body),
     ("delivered", _flag),
-    ("started_ms", _date),
+    ("started_ms", is_date),
     ("connection", is_connection),
 )
 """Members that any kind may have, an event of a later version as well."""

@@ -27,6 +27,7 @@ from faultwire.tape.read import decode, metadata
 from faultwire.tape.read.attacked_requests import changed_requests, is_attack
 from faultwire.tape.read.call_identity import CallNumbering, LookedUpCall, revoked
 from faultwire.tape.read.decode import EventDecoder
+from faultwire.tape.read.erased import without_body
 from faultwire.tape.read.fault_ledger import ledger_hash
 from faultwire.tape.read.lazy_bodies import Remembered
 from faultwire.tape.read.metadata import (
@@ -284,7 +285,8 @@ class TapeReader:
             with TapeReader.open(self.path) as again:
                 row = again._one(query, (key,))
         if row is None:
-            raise TapeTampered(f"tape `{self.path}` lacks blob `{name}`", code="tape.blob_missing")
+            with TapeReader.open(self.path) as again:
+                raise without_body(again._events(_OF_SESSION, ("",)), name, self.path)
         data = unpack(*row)
         if sha256(data).hexdigest() != name:
             raise TapeTampered(f"blob `{name}` of tape `{self.path}` was changed", code="tape.blob_mismatch")
