@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from faultwire.mitm.engine.pool import EnginePool
     from faultwire.profile.model import Profile
     from faultwire.replay.settings import SessionAnswers
+    from faultwire.runner.shared_proxy import SharedProxy
 
 
 class Run:
@@ -68,6 +69,10 @@ class Run:
         self.space: Namespace | None = None
         """The namespaces that its command runs in, and which of its files keep the system's roots."""
         self.unfurnished: tuple[str, ...] = ()
+        self.shared: SharedProxy | None = None
+        """Its sessions, where clients name them."""
+        self.spread = False
+        """Do several engines share its address, so that clients have to name their sessions?"""
         self._handles: dict[str, SessionHandle] = {}
         self._lock = threading.Lock()
         self._shared, self._shared_environment = "", dict[str, str]()
@@ -83,8 +88,13 @@ class Run:
     @property
     def own_url(self) -> str:
         """The proxy for the implicit session, with its token where one is needed."""
-        if not self.engine.guarded:
+        if not (self.engine.guarded or self.spread):
             return self.proxy_url
+        return self.user_url
+
+    @property
+    def user_url(self) -> str:
+        """The proxy for the implicit session, with its user and token in any case."""
         return self.proxy_url.replace("//", f"//{self.engine.user}:{self.engine.token}@", 1)
 
     def open_session(
