@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import monotonic
@@ -195,7 +195,8 @@ def on_each_engine(one: Proxy) -> tuple[str, str]:
 
 def on_engine(one: Proxy, number: int) -> set[str]:
     """The sessions that an engine says it has open."""
-    return set(ControlClient.at(Path(one.about["controls"][number - 1])).ask({"op": "stats"})["sessions"])
+    with closing(ControlClient.at(Path(one.about["controls"][number - 1]))) as engine:
+        return set(engine.ask({"op": "stats"})["sessions"])
 
 
 class Stream(BaseHTTPRequestHandler):
@@ -224,13 +225,6 @@ def streaming() -> Iterator[tuple[str, threading.Event]]:
         server.may.set()  # type: ignore[attr-defined]
         server.shutdown()
         thread.join()
-
-
-def until(found: Any, wanted: Any) -> None:
-    """Look again and again, for 60 s."""
-    began = monotonic()
-    while found() != wanted:
-        assert monotonic() - began < 60, found()
 
 
 def test_a_drained_engine_finishes_a_stream_and_seals_its_tape_while_the_others_go_on(here: Path) -> None:

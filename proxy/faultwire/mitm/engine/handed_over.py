@@ -45,6 +45,10 @@ class HandedOver:
         """Take no more."""
         self._loop.remove_reader(self._channel)
 
+    def close(self) -> None:
+        """Let the channel go."""
+        self._channel.close()
+
     def _take(self) -> None:
         try:
             frame, descriptors, _, _ = socket.recv_fds(self._channel, FRAME, 1)

@@ -91,13 +91,17 @@ class EnginePool:
     def alive(self) -> list[tuple[int, Engine]]:
         """Those that have not ended, with their numbers from 0."""
         pairs = enumerate(self.engines)
-        return [(number, one) for number, one in pairs if number not in self._retired and one.alive]
+        return [
+            (number, one) for number, one in pairs if number not in self._retired and one.exit_code is None
+        ]
 
     @property
     def ended(self) -> list[int]:
         """Those that have ended by themselves, with their numbers from 1."""
         pairs = enumerate(self.engines, 1)
-        return [number for number, one in pairs if number - 1 not in self._retired and not one.alive]
+        return [
+            number for number, one in pairs if number - 1 not in self._retired and one.exit_code is not None
+        ]
 
     def notes(self) -> tuple[str, ...]:
         """What traffic there was that belongs to no session, in words, at any of them."""
