@@ -130,19 +130,26 @@ class Cost:
         self._journal.close()
 
 
-def find(run_id: str | None, commands: Sequence[str] = ("proxy",)) -> Place:
+def find(run_id: str | None, commands: Sequence[str] = ("proxy",), *, several: bool = False) -> Place:
     """A running proxy, or engine of these commands, by default the newest. Raises UsageError where there is
-    none."""
+    none, and where it has several engines unless those are meant: what is armed is armed on one."""
     from faultwire.runner.folder import STATE
 
     runs = STATE / "runs"
     for folder in [runs / run_id] if run_id else sorted(runs.glob("*"), reverse=True):
         try:
             about = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-            place = Place(folder, Path(about["control"]), Path(about["tape"]))
+            tape = about["tapes"][0] if "tape" not in about else about["tape"]
+            place = Place(folder, Path(about["control"]), Path(tape))
         except (OSError, ValueError, KeyError, TypeError):
             continue  # no run's folder, or one whose start was cut short
         if about.get("command") in commands and about.get("status") == "running" and _answers(place):
+            if len(about.get("controls", ())) > 1 and not several:
+                raise UsageError(
+                    "found a proxy with several engines, expected one",
+                    code="control.engines",
+                    hint="only `faultwire control drain` knows several; start the proxy without --engines",
+                )
             return place
     if run_id:
         raise UsageError(f"found no proxy in the run `{run_id}`", code="proxy.not_running", hint=HOW)

@@ -32,13 +32,13 @@ class EngineCount(StringParamType):
         return int(text)
 
 
-def engines_option(command: F) -> F:
-    """Add `--engines`."""
+def engines_option(command: F, what: str = "Place invocations on") -> F:
+    """Add `--engines`; `what` begins its help."""
     return click.option(
         "--engines",
         type=EngineCount(),
         default="1",
         show_default=True,
         metavar="N|auto",
-        help="Place invocations on N proxy processes; `auto`: one per usable core but one.",
+        help=f"{what} N proxy processes; `auto`: one per usable core but one.",
     )(command)

@@ -39,7 +39,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "allow_no_traffic",
     ),
     "Control": ("control_sessions", "control_share", "control_calls"),
-    "Network": ("listen", "health", "no_auth", "allow_host", "upstream_ca", "client_cert"),
+    "Network": ("listen", "engines", "health", "no_auth", "allow_host", "upstream_ca", "client_cert"),
     "Workbench": ("ui", "ui_listen", "ui_cert", "ui_key", "ui_token", "on_ui_gone", "otel"),
     "Repeat": ("repeat", "check_determinism", "any_order"),
     "Output": ("format_", "quiet", "help"),

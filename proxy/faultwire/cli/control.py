@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from faultwire.cli._drained import drain
 from faultwire.cli._group import Group
 from faultwire.cli.control_break import COMMANDS
 from faultwire.cli.options import FaultText
@@ -216,6 +217,7 @@ def list_(run: str | None, format_: str) -> None:
         show("\n".join(map(_line, listed)) or "nothing is armed")
 
 
+control.add_command(drain)
 for command in COMMANDS:
     control.add_command(command)
 

@@ -21,10 +21,22 @@ ENDPOINT = "endpoint"
 """The key in a proxy's `run.json` under which it says how to reach it."""
 
 
+def as_session(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    """A session's name. Called by click. Raises BadParameter."""
+    from faultwire.mitm.sessions.client_sessions import NAME
+
+    if value is not None and not NAME.match(value):
+        raise click.BadParameter(f"found `{value}`, expected up to 63 letters, digits, `.`, `_` or `-`")
+    return value
+
+
 @click.command("env", short_help="Print the exports that send a shell's programs to a running proxy.")
 @click.option("--run", "run", metavar="ID", help="The proxy's run; by default the newest that is running.")
+@click.option(
+    "--session", callback=as_session, metavar="NAME", help="Name the session that their calls belong to."
+)
 @format_option
-def env(run: str | None, format_: str) -> None:
+def env(run: str | None, session: str | None, format_: str) -> None:
     """Print the exports that send a shell's programs to a running `faultwire proxy`.
 
     \b
@@ -32,7 +44,8 @@ def env(run: str | None, format_: str) -> None:
     """
     from faultwire.cli.output import show, show_json
 
-    changed = here(_running(run))
+    endpoint = _running(run)
+    changed = here(endpoint if session is None else named(endpoint, session))
     if format_ == "json":
         show_json(changed)
     else:
@@ -54,6 +67,22 @@ def here(endpoint: Mapping[str, Any]) -> dict[str, str | None]:
     if not endpoint.get("base_urls"):
         child = child_environment(child, proxy_url=url, trust=trust, java_port=_java_port(url))
     return changes(os.environ, child)
+
+
+def named(endpoint: Mapping[str, Any], session: str) -> dict[str, Any]:
+    """An endpoint for a session of this name. Raises UsageError where the proxy knows none."""
+    from faultwire.errors import UsageError
+
+    url = endpoint.get("session_url")
+    if url is None:
+        raise UsageError("found a proxy whose clients cannot name sessions", code="proxy.session")
+    user, at, place = url.removeprefix("http://").rpartition("@")
+    name, _, token = user.partition(":")
+    return {
+        **endpoint,
+        "proxy_url": f"http://{name}.{session}:{token}{at}{place}",
+        "base_url": f"{endpoint['base_url']}.{session}",
+    }
 
 
 def _java_port(url: str) -> int | None:

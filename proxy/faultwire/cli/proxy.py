@@ -5,11 +5,13 @@ from __future__ import annotations
 import signal
 import sys
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from faultwire import clock
+from faultwire.cli._engine_options import engines_option
 from faultwire.cli._namespaced import relay_option
 from faultwire.cli._option_sections import SectionedCommand
 from faultwire.cli._packets import instructions_of, packet_options, packets
@@ -18,6 +20,8 @@ from faultwire.cli.options import Traffic, traffic_options
 from faultwire.cli.output import format_option
 
 if TYPE_CHECKING:
+    from faultwire.cli._proxy_engines import LostEngines
+    from faultwire.runner.shared_proxy import SharedProxy
     from faultwire.runner.started_run import Run
 
 SESSION = "proxy"
@@ -75,6 +79,7 @@ def as_address(
     metavar="HOST:PORT",
     help="Answer /healthz and /readyz here, for whoever supervises the proxy.",
 )
+@partial(engines_option, what="Serve the sessions that clients name by")
 @format_option
 def proxy(
     format_: str,
@@ -86,6 +91,7 @@ def proxy(
     control_sessions: int | None,
     control_share: float | None,
     control_calls: int | None,
+    engines: int | str,
     ui: UiOptions,
     **options: Any,
 ) -> None:
@@ -93,9 +99,11 @@ def proxy(
 
     Prints the exports that send a shell's programs to the proxy (`faultwire env` prints them again),
     then waits. SIGTERM or Ctrl-C gives calls in flight up to five seconds to finish; a second signal
-    stops at once. Traffic without a session of its own belongs to one common session. `faultwire
-    control` arms faults while it runs, within the limits given here.
+    stops at once. Traffic without a session of its own belongs to one common session; a client names its
+    own behind the proxy's user or token (`faultwire env --session NAME`). `faultwire control` arms faults
+    while it runs, within the limits given here.
     """
+    from faultwire.cli._proxy_engines import LostEngines, count_of
     from faultwire.cli._summary import header, summary
     from faultwire.cli.output import say
     from faultwire.cli.replay_options import import_findings, print_replay
@@ -105,19 +113,23 @@ def proxy(
     from faultwire.runner.launch import start_run
 
     traffic = Traffic(**options)
+    controls = {"sessions": control_sessions, "share": control_share, "calls": control_calls}
+    alone: dict[str, Any] = {f"control_{name}": value for name, value in controls.items()}
+    wanted = packets(traffic.capture, SESSION, wireguard_listen, tun_device, relay)
+    alone |= {"ui": ui.wanted, "redirected": redirected, "packets": wanted}
+    count = count_of(engines, {**options, **alone})
     profile = traffic.load()
     implicit = (SESSION, profile, traffic.seed)
     settings = traffic.launch("proxy", profile=profile, implicit=implicit, redirected=redirected)
-    wanted = packets(traffic.capture, SESSION, wireguard_listen, tun_device, relay)
     if relay and wanted is None and redirected is None:
         raise UsageError(
             "found `--relay` without `--redirected`, `--capture tun` or `--capture wireguard`, expected one",
             code="usage.capture",
         )
-    radius = RadiusSettings(sessions=control_sessions, share=control_share, calls=control_calls)
+    settings = replace(settings, radius=RadiusSettings(**controls), engines=count, client_sessions=True)
     with (
         serving(health) as probed,
-        start_run(replace(settings, radius=radius, packets=wanted, relays=relay)) as run,
+        start_run(replace(settings, packets=wanted, relays=relay)) as run,
         ui.beside(run),
     ):
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING | {signal.SIGCHLD})
@@ -126,21 +138,25 @@ def proxy(
         for line in (*instructions_of(run), *_who_may_use_it(run, traffic)):
             say(line)
         say("ready")
-        probed.started(run.engine.control)
-        ended_by = _wait_for_signal(run)
+        probed.started(lambda: [engine.control for engine in run.engines.kept])
+        ended_by = _wait_for_signal(LostEngines(run))
         probed.ending = True
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         _let_end(run)
-        closed = run.close_session(SESSION)
+        shared = _shared(run)
+        notes_of_run = run.notes()
+        closed = shared.close()
         ledger = run.ledger_hash()
-        notes = (*closed.notes, *run.engine.notes(), *import_findings(settings.replay))
+        notes = (*(note for one in closed for note in one.notes), *notes_of_run)
         say()
-        say(summary(run.history(SESSION), str(run.tape), ledger, notes))
-        if closed.voids:
-            raise FaultError(f"the run is inconclusive: {'; '.join(closed.voids)}", code="run.void")
-        diverged = print_replay(run, closed)
-        if closed.incomplete:
-            run.folder.note(incomplete=closed.incomplete)
+        say(summary(shared.history(), str(run.tape), ledger, (*notes, *import_findings(settings.replay))))
+        voids = [*shared.voids, *(void for one in closed for void in one.voids)]
+        if voids:
+            raise FaultError(f"the run is inconclusive: {'; '.join(voids)}", code="run.void")
+        diverged = True in [print_replay(run, one) for one in closed if one.replay is not None]
+        incomplete = [one.incomplete for one in closed if one.incomplete]
+        if incomplete:
+            run.folder.note(incomplete=incomplete[0])
         run.folder.end("finished", ledger=ledger)
     sys.exit(130 if ended_by == signal.SIGINT else int(diverged))
 
@@ -155,6 +171,7 @@ def _announce(run: Run, format_: str) -> None:
         "ca_cert": str(run.trust.ca_cert),
         "truststore": str(run.trust.truststore),
         "base_url": f"{run.proxy_url}/{run.engine.token}",
+        "session_url": run.user_url,
         "variables": {name: list(place) for name, place in run.plan.variables.items()},
         "base_urls": run.base_urls,
         "keyless": run.keyless,
@@ -186,15 +203,23 @@ def _who_may_use_it(run: Run, traffic: Traffic) -> list[str]:
 def _let_end(run: Run) -> None:
     """Wait for calls in flight; a second signal ends this process and the engine."""
     deadline = clock.monotonic() + DRAIN_S
-    while run.engine.stats()["live"] and clock.monotonic() < deadline:
+    while _shared(run).live and clock.monotonic() < deadline:
         clock.pause(0.05)
 
 
-def _wait_for_signal(run: Run) -> int:
-    """Wait for a terminating signal. Raises FaultwireError if the engine exits by itself."""
+def _shared(run: Run) -> SharedProxy:
+    assert run.shared is not None  # as its settings ask for
+    return run.shared
+
+
+def _wait_for_signal(lost: LostEngines) -> int:
+    """Wait for a terminating signal, and say which engines were lost meanwhile. Raises FaultwireError if none
+    is left."""
+    from faultwire.cli.output import say
+
     while True:
         got = signal.sigwait(_ENDING | {signal.SIGCHLD})
         if got in _ENDING:
             return got
-        if not run.engine.alive:
-            run.engine.stats()  # says how it ended
+        for line in lost.look():
+            say(line)

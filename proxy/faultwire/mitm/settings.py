@@ -99,6 +99,16 @@ class ShareSettings(Frozen):
     unnamed: bool = False
 
 
+class ClientsSettings(Frozen):
+    """How clients name sessions of their own: behind the proxy's user and token (`client_sessions`). Each has
+    the profile, as JSON, and the seed of the proxy."""
+
+    user: str = Field(pattern=r"^[a-z0-9]{1,32}$")
+    token: str = Field(pattern=r"^[a-z0-9]{16,64}$")
+    profile: dict[str, Any]
+    seed: int
+
+
 class RadiusSettings(Frozen):
     """How much runtime control may touch at most: sessions, their share of all, calls with a fault."""
 
@@ -266,6 +276,11 @@ class EngineSettings(Frozen):
     upstream_proxies: UpstreamProxies | None = None
     """The user's own proxies, with their credentials: these settings are written nowhere."""
     implicit: SessionSettings | None = None
+    clients: ClientsSettings | None = None
+    """How clients name sessions, where they may; the implicit one has the same user and token."""
+    handed: int | None = None
+    """A descriptor by which the engine is given its connections. It then listens at no address: `listen` is
+    that of whoever accepts them."""
     replay: ReplaySettings | None = None
     namespace: NamespaceSettings | None = None
     packets: PacketSettings | None = None

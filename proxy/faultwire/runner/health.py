@@ -17,7 +17,7 @@ from faultwire.errors import UsageError
 from faultwire.mitm.engine.control_client import ControlClient
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
 ENGINE_S = 2.0
@@ -61,23 +61,26 @@ class Health:
 
     def __init__(self) -> None:
         self.ending = False
-        self._engine: ControlClient | None = None
+        self._controls: Callable[[], Sequence[Path]] | None = None
+        self._engines: dict[Path, ControlClient] = {}
 
-    def started(self, control: Path) -> None:
-        """The proxy takes traffic; its engine listens at `control`."""
-        self._engine = ControlClient.at(control, ENGINE_S)
+    def started(self, controls: Callable[[], Sequence[Path]]) -> None:
+        """The proxy takes traffic; its engines listen at `controls`, as many as there are at the time."""
+        self._controls = controls
 
     def condition(self) -> Condition:
-        """Asks the engine, if there is one yet."""
-        engine = self._engine
-        if engine is None:
+        """Asks every engine, if there is one yet."""
+        if self._controls is None:
             return Condition(ending=self.ending)
+        refusing = ""
         try:
-            stats = engine.ask({"op": "stats"})
+            for control in self._controls():
+                client = self._engines.setdefault(control, ControlClient.at(control, ENGINE_S))
+                refusing = refusing or client.ask({"op": "stats"}).get("refusing") or ""
         except (OSError, ValueError) as error:
             silent = "" if self.ending else str(error) or type(error).__name__
             return Condition(True, self.ending, silent)
-        return Condition(True, self.ending, refusing=stats.get("refusing") or "")
+        return Condition(True, self.ending, refusing=refusing)
 
 
 class _Server(ThreadingMixIn, HTTPServer):

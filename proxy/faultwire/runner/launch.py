@@ -29,6 +29,7 @@ from faultwire.runner.launch_settings import (
     new_tape_settings,
     upstream_proxies,
 )
+from faultwire.runner.shared_proxy import SharedProxy
 from faultwire.runner.started_run import Run
 
 if TYPE_CHECKING:
@@ -72,7 +73,14 @@ def start_run(settings: LaunchSettings, folder: RunFolder | None = None) -> Iter
         folder.note(
             # One that is made of several is there when they have ended.
             **({"tapes": [str(tape) for tape in run.tapes]} if several else {"tape": str(run.tape)}),
-            **({"engine_pids": [engine.pid for engine in run.engines.engines]} if several else {}),
+            **(
+                {
+                    "engine_pids": [engine.pid for engine in run.engines.engines],
+                    "controls": [str(engine.control) for engine in run.engines.engines],
+                }
+                if several
+                else {}
+            ),
             port=run.engine.port,
             control=str(run.engine.control),
             engine_pid=run.engine.pid,
@@ -116,11 +124,14 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
     wanted = settings.namespace
     space = namespaced.started(wanted, settings.allow_hosts, os.environ, stack) if wanted else None
     inside = namespaced.engine_settings(space, wanted) if space and wanted else redirected(settings)
+    clients = several_engines.clients_of(settings)
+    spreader = several_engines.spreader_of(settings, clients, stack)
+    first = several_engines.handed(spreader, 1)
     # Its imports take longer than the mock's whole start, and need no settings.
     starting = stack.enter_context(
-        StartingEngine(folder.path.absolute(), inside.descriptors if inside is not None else ())
+        StartingEngine(folder.path.absolute(), (*(inside.descriptors if inside else ()), *first))
     )
-    others = several_engines.starting_others(folder, settings.engines, stack)
+    others = several_engines.starting_others(folder, settings.engines, stack, spreader)
     tapes = several_engines.tapes_of(folder, tape, settings.engines)
     routes = _start_mock(script, folder, stack) if settings.mock else {}
     mark = token()
@@ -129,7 +140,9 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
         agents=mark,
         ca_dir=ca_dir.absolute(),
         covers=settings.frozen.instant if settings.frozen else None,
-        listen=settings.listen,
+        listen=settings.listen if spreader is None else spreader.address,
+        handed=first[0] if first else None,
+        clients=clients,
         auth=settings.auth,
         tape=tapes[0].absolute(),
         record_policy=settings.record_policy,
@@ -151,11 +164,16 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
         packets=packets.engine_settings(settings.packets, ca_dir) if settings.packets else None,
     )
     engine = stack.enter_context(starting.configure(made))
-    engines = EnginePool([engine, *several_engines.start_others(others, made, tapes, stack)])
+    engines = EnginePool([engine, *several_engines.start_others(others, made, tapes, stack, spreader)])
     trust = write_trust(ca_dir, engine.ca_pem, os.environ)
     offline = settings.mock or (settings.replay is not None and settings.replay.offline)
     ways = (routes, routed, mark)
     run = Run(folder, tape, tapes, engines, trust, *ways, base_urls=settings.base_urls, keyless=offline)
+    if clients is not None:
+        run.shared = SharedProxy(run, spreader)
+    if spreader is not None:
+        run.spread = True
+        spreader.start()
     run.upstream = proxies.urls if proxies is not None else ()
     if space is not None and wanted is not None:
         run.space = space

@@ -62,6 +62,8 @@ class LaunchSettings:
     """Where redirected connections go that are passed on unread (`host:port`)."""
     engines: int = 1
     """How many engines its sessions are placed on."""
+    client_sessions: bool = False
+    """May clients name sessions of their own? Several engines then share one address."""
     radius: RadiusSettings | None = None
     """What runtime control may touch at most."""
     environ: Mapping[str, str] | None = None

@@ -8,9 +8,12 @@ one file, and that file names the tapes that it was made of, with their roots.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from faultwire.dice import token
 from faultwire.mitm.engine.client import Engine, StartingEngine
+from faultwire.mitm.settings import ClientsSettings
+from faultwire.profile.load import dump
 from faultwire.runner import closed_tape
 from faultwire.runner.folder import private_dir
 
@@ -19,8 +22,10 @@ if TYPE_CHECKING:
     from contextlib import ExitStack
     from pathlib import Path
 
+    from faultwire.mitm.engine.spreader import Spreader
     from faultwire.mitm.settings import EngineSettings
     from faultwire.runner.folder import RunFolder
+    from faultwire.runner.launch_settings import LaunchSettings
 
 AUTO = "auto"
 
@@ -48,28 +53,62 @@ def tapes_of(folder: RunFolder, tape: Path, count: int) -> tuple[Path, ...]:
     return tuple(place / f"engine{number}.tape" for number in range(1, count + 1))
 
 
-def starting_others(folder: RunFolder, count: int, stack: ExitStack) -> list[StartingEngine]:
+def starting_others(
+    folder: RunFolder, count: int, stack: ExitStack, spreader: Spreader | None = None
+) -> list[StartingEngine]:
     """The processes of all engines but the first, which import while the first starts."""
     return [
-        stack.enter_context(StartingEngine(folder.path.absolute(), number=number))
+        stack.enter_context(StartingEngine(folder.path.absolute(), handed(spreader, number), number=number))
         for number in range(2, count + 1)
     ]
 
 
 def start_others(
-    starting: Sequence[StartingEngine], settings: EngineSettings, tapes: Sequence[Path], stack: ExitStack
+    starting: Sequence[StartingEngine],
+    settings: EngineSettings,
+    tapes: Sequence[Path],
+    stack: ExitStack,
+    spreader: Spreader | None = None,
 ) -> list[Engine]:
     """Start them once the first one runs, which has made the authority and the keys that all share. They
-    listen where it does, on ports of their own."""
+    listen where it does, on ports of their own, or are given their connections by the `spreader`."""
     host = settings.listen.rpartition(":")[0]
-    return [
-        stack.enter_context(
-            one.configure(
-                settings.model_copy(update={"number": number, "tape": tape.absolute(), "listen": f"{host}:0"})
-            )
-        )
-        for number, (one, tape) in enumerate(zip(starting, tapes[1:], strict=True), 2)
-    ]
+    started = []
+    for number, (one, tape) in enumerate(zip(starting, tapes[1:], strict=True), 2):
+        own: dict[str, Any] = {"listen": f"{host}:0"}
+        if spreader is not None:
+            own = {"handed": spreader.descriptor(number), "implicit": None}
+        update = {"number": number, "tape": tape.absolute(), **own}
+        started.append(stack.enter_context(one.configure(settings.model_copy(update=update))))
+    return started
+
+
+def clients_of(settings: LaunchSettings) -> ClientsSettings | None:
+    """The user and token behind which clients name sessions, where they may."""
+    if settings.implicit is None or not settings.client_sessions:
+        return None
+    _, profile, seed = settings.implicit
+    return ClientsSettings(user=f"s{token(6)}", token=token(16), profile=dump(profile), seed=seed)
+
+
+def spreader_of(
+    settings: LaunchSettings, clients: ClientsSettings | None, stack: ExitStack
+) -> Spreader | None:
+    """Who accepts connections for several engines at one address. Raises UsageError."""
+    if clients is None or settings.engines == 1:
+        return None
+    from faultwire.mitm.engine.spreader import Spreader
+    from faultwire.mitm.settings import EngineSettings
+
+    same = EngineSettings(run_dir=settings.base, ca_dir=settings.base, listen=settings.listen)
+    made = Spreader(same.address, settings.engines, clients.user, clients.token, same.handshake_s)
+    stack.callback(made.close)
+    return made
+
+
+def handed(spreader: Spreader | None, number: int) -> tuple[int, ...]:
+    """The descriptors that engine `number` inherits."""
+    return () if spreader is None else (spreader.descriptor(number),)
 
 
 def join_tapes(tapes: Sequence[Path], target: Path, base: Path) -> None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from faultwire.profile.model import Profile
     from faultwire.replay.settings import SessionAnswers
     from faultwire.runner.packets import PacketOptions
+    from faultwire.runner.shared_proxy import SharedProxy
 
 
 class Run:
@@ -72,6 +73,10 @@ class Run:
         self.unfurnished: tuple[str, ...] = ()
         self.packets: PacketOptions | None = None
         """The tunnel or the interface that connections come by, too."""
+        self.shared: SharedProxy | None = None
+        """Its sessions, where clients name them."""
+        self.spread = False
+        """Do several engines share its address, so that clients have to name their sessions?"""
         self._handles: dict[str, SessionHandle] = {}
         self._lock = threading.Lock()
         self._shared, self._shared_environment = "", dict[str, str]()
@@ -87,8 +92,13 @@ class Run:
     @property
     def own_url(self) -> str:
         """The proxy for the implicit session, with its token where one is needed."""
-        if not self.engine.guarded:
+        if not (self.engine.guarded or self.spread):
             return self.proxy_url
+        return self.user_url
+
+    @property
+    def user_url(self) -> str:
+        """The proxy for the implicit session, with its user and token in any case."""
         return self.proxy_url.replace("//", f"//{self.engine.user}:{self.engine.token}@", 1)
 
     def open_session(

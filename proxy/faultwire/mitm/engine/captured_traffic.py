@@ -21,8 +21,8 @@ class CapturedTraffic(Protocol):
     def close(self) -> None:
         """Take no more."""
 
-    async def closed(self) -> None:
-        """Wait until no more can come."""
+    async def end(self) -> None:
+        """Take no more, and wait until no more can come."""
 
 
 async def start(settings: EngineSettings, sessions: Sessions, acceptor: Acceptor) -> CapturedTraffic | None:

@@ -1,7 +1,8 @@
 """The engine's control socket: JSON lines over a Unix socket that only our own user can open.
 
-Operations: `open_session`, `close_session`, `share`, `flush`, `stats`, `shutdown`, and for runtime control
-`arm`, `break`, `hold`, `disarm`, `armed`, `held`, `look`, `decide`. None takes a path, a command or code.
+Operations: `open_session`, `close_session`, `share`, `flush`, `stats`, `drain`, `shutdown`, and for
+runtime control `arm`, `break`, `hold`, `disarm`, `armed`, `held`, `look`, `decide`. None takes a path, a
+command or code.
 
 What a connection arms is armed for as long as it is open and says something often enough: whoever arms
 faults and is killed leaves none behind.
@@ -68,6 +69,9 @@ class Controlled(Protocol):
     def describe(self) -> dict[str, Any]:
         """Counters."""
 
+    def drain_off(self, within_s: float) -> None:
+        """Take no new sessions; those there are have so long to finish."""
+
     def stop(self) -> None:
         """Begin to end."""
 
@@ -88,6 +92,7 @@ class Control:
             "share": self._share,
             "flush": self._flush,
             "stats": self._stats,
+            "drain": self._drain,
             "shutdown": self._shutdown,
         }
         self._runtime = {
@@ -206,6 +211,12 @@ class Control:
 
     async def _stats(self, message: dict[str, Any]) -> dict[str, Any]:
         return self._engine.describe()
+
+    async def _drain(self, message: dict[str, Any]) -> dict[str, Any]:
+        from faultwire.mitm.engine.drain_settings import DrainSettings
+
+        self._engine.drain_off(DrainSettings.model_validate(message).within_s)
+        return {"draining": True}
 
     async def _shutdown(self, message: dict[str, Any]) -> dict[str, Any]:
         self._engine.stop()

@@ -27,7 +27,7 @@ from faultwire.mitm.engine.accept import Acceptor
 from faultwire.mitm.engine.configured_gateway import gateway_of
 from faultwire.mitm.engine.event_loop import GuardedLoop
 from faultwire.mitm.engine.listeners import listen
-from faultwire.mitm.engine.tape import open_tape, refusing
+from faultwire.mitm.engine.tape import judged, open_tape, refusing
 from faultwire.mitm.flow import replay, request_balance
 from faultwire.mitm.flow.addon import FaultwireAddon
 from faultwire.mitm.network import ca, upstream_trust
@@ -36,13 +36,13 @@ from faultwire.mitm.sessions.access import reachable
 from faultwire.mitm.sessions.shared_process import trace_id
 from faultwire.mitm.settings import SessionSettings
 from faultwire.profile.dump import from_dump
-from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from faultwire.events import Bypass
     from faultwire.mitm.engine.captured_traffic import CapturedTraffic
+    from faultwire.mitm.engine.handed_over import HandedOver
     from faultwire.mitm.flow.runtime_control import RuntimeControl
     from faultwire.mitm.network.ca import Authority
     from faultwire.mitm.network.client_certificates import ClientCertificates
@@ -66,6 +66,7 @@ class Engine:
         self._session_servers: dict[str, asyncio.Server] = {}
         self._captured: CapturedTraffic | None = None
         self._runtime: RuntimeControl | None = None
+        self._handed: HandedOver | None = None
 
     async def start(self) -> None:
         """Take CA, tape and port, in an order that leaves nothing behind where one is refused."""
@@ -76,9 +77,10 @@ class Engine:
         self.authority: Authority = ca.ensure(settings.ca_dir, covers=settings.covers)
         bundle = upstream_trust.write_bundle(settings.ca_dir, settings.upstream_ca)
         clients = upstream_trust.client_certificates(settings.client_certs, bundle)
-        server = await listen(host, port, self._accept)
-        self._servers.append(server)
-        self.port = server.sockets[0].getsockname()[1]
+        self.port = port
+        if settings.handed is None:
+            self._servers.append(await listen(host, port, self._accept))
+            self.port = self._servers[0].sockets[0].getsockname()[1]
         replays = replay.opened(settings)
         self.tape = open_tape(settings)
         self.gateway = gateway_of(settings, self.tape, replays, self.port)
@@ -86,10 +88,16 @@ class Engine:
         if isinstance(loop, GuardedLoop):
             loop.guard = self.gateway.guard
         await self._start_mitmproxy(str(bundle), clients)
-        if settings.implicit is not None:
-            session = self._open(settings.implicit)
-            self.gateway.sessions.implicit = session
-        await server.start_serving()
+        if settings.clients is not None:
+            from faultwire.mitm.engine.named_sessions import let_clients_name
+
+            self._handed = let_clients_name(settings, self.gateway.sessions, self._open, self._accept)
+        elif settings.implicit is not None:
+            self.gateway.sessions.implicit = self._open(settings.implicit)
+        for server in self._servers:
+            await server.start_serving()
+        if self._handed is not None:
+            self._handed.start()
         if settings.namespace is not None or settings.packets is not None:
             from faultwire.mitm.engine import captured_traffic
 
@@ -190,11 +198,11 @@ class Engine:
         await server.start_serving()
         return session
 
-    def _open(self, settings: SessionSettings) -> Session:
+    def _open(self, settings: SessionSettings, user: str = "", token: str = "", path: str = "") -> Session:
         profile = from_dump(settings.profile)
         dice = Dice(settings.seed, settings.dice or settings.name)
         context = SessionContext(settings.name, profile, dice, SessionState())
-        session = self.gateway.sessions.open(context, settings.agent)
+        session = self.gateway.sessions.open(context, settings.agent, user=user, token=token, path=path)
         if self.gateway.replays is not None:
             self.gateway.replays.open(session, settings.answers)
         if self.tape is not None:
@@ -239,19 +247,7 @@ class Engine:
         if self.tape is not None:
             self.tape.close_session(name, **session.seen())
             await self.flush()
-            if self.tape.failed is None:
-                dropped = self.tape.dropped(name)
-                acknowledged = session.exchanges - dropped
-                if dropped:
-                    lost = counted(dropped, "exchange")
-                    session.incomplete = f"the tape is incomplete: its writer was behind, and drops {lost}"
-            elif self.tape.policy.passes:
-                session.incomplete = (
-                    f"the tape is incomplete: it failed ({self.tape.failed}), "
-                    f"and {counted(self.tape.unrecorded[name], 'exchange')} passed unrecorded after that"
-                )
-            else:
-                session.void(f"the tape cannot be written: {self.tape.failed}")
+            acknowledged = judged(self.tape, session)
         summary = session.summary(acknowledged)
         if self.gateway.replays is not None:
             summary["replay"] = self.gateway.replays.close(session)
@@ -286,6 +282,12 @@ class Engine:
 
     # ------------------------------------------------------------ the end
 
+    def drain_off(self, within_s: float) -> None:
+        """Take no new sessions, and say when none has a connection. Raises UsageError where it is alone."""
+        if self._handed is None:
+            raise UsageError("found one engine, expected several to drain one of", code="engine.drain")
+        self._handed.drain(self._acceptor.open, within_s)
+
     def stop(self) -> None:
         """Begin to end."""
         self.stopped.set()
@@ -296,8 +298,9 @@ class Engine:
         for server in (*self._servers, *self._session_servers.values()):
             server.close()
         if self._captured is not None:
-            self._captured.close()
-            await self._captured.closed()
+            await self._captured.end()
+        if self._handed is not None:
+            self._handed.stop()
         with suppress(TimeoutError):
             async with asyncio.timeout(self.settings.drain_s):
                 await self.gateway.idle.wait()

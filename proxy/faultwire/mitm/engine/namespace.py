@@ -84,8 +84,9 @@ class Namespace:
             sock.close()
         self._servers, self._readers, self._packets = [], [], []
 
-    async def closed(self) -> None:
+    async def end(self) -> None:
         """Nothing comes once it is closed."""
+        self.close()
 
     # ------------------------------------------------------------ connections
 

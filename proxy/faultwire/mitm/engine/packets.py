@@ -68,8 +68,9 @@ class PacketServer:
         if self._server is not None:
             self._server.close()
 
-    async def closed(self) -> None:
-        """Wait until nothing more can come."""
+    async def end(self) -> None:
+        """Take nothing more, and wait until nothing more can come."""
+        self.close()
         if self._server is not None:
             await self._server.wait_closed()
 

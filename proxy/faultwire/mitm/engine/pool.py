@@ -31,6 +31,7 @@ class EnginePool:
         self._placed: dict[str, int] = {}
         self._open: Counter[int] = Counter()
         self._lock = threading.Lock()
+        self._retired: set[int] = set()
 
     def open_session(
         self,
@@ -70,9 +71,41 @@ class EnginePool:
         here, as the session of traffic that names none."""
         return self._placed.get(name, 0)
 
+    def found(self, name: str, number: int) -> None:
+        """A session was opened by its client, on engine `number`, from 0."""
+        with self._lock:
+            if name not in self._placed:
+                self._placed[name] = number
+                self._open[number] += 1
+
+    def retire(self, number: int) -> None:
+        """Engine `number`, from 0, was drained: that it has ended is no loss."""
+        self._retired.add(number)
+
+    @property
+    def kept(self) -> list[Engine]:
+        """Those that were not drained, whether they live or not."""
+        return [one for number, one in enumerate(self.engines) if number not in self._retired]
+
+    @property
+    def alive(self) -> list[tuple[int, Engine]]:
+        """Those that have not ended, with their numbers from 0."""
+        pairs = enumerate(self.engines)
+        return [
+            (number, one) for number, one in pairs if number not in self._retired and one.exit_code is None
+        ]
+
+    @property
+    def ended(self) -> list[int]:
+        """Those that have ended by themselves, with their numbers from 1."""
+        pairs = enumerate(self.engines, 1)
+        return [
+            number for number, one in pairs if number - 1 not in self._retired and one.exit_code is not None
+        ]
+
     def notes(self) -> tuple[str, ...]:
         """What traffic there was that belongs to no session, in words, at any of them."""
-        return tuple(dict.fromkeys(note for engine in self.engines for note in engine.notes()))
+        return tuple(dict.fromkeys(note for _, engine in self.alive for note in engine.notes()))
 
     def lost(self) -> FaultwireError | None:
         """Which engine of several has ended by itself; None where none has, and where there is but one:
@@ -81,7 +114,7 @@ class EnginePool:
             return None
         for number, engine in enumerate(self.engines, 1):
             code = engine.exit_code
-            if code is not None:
+            if code is not None and number - 1 not in self._retired:
                 return FaultwireError(
                     f"engine {number} of {len(self.engines)} ended with code `{code}`",
                     code="engine.lost",

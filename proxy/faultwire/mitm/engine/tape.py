@@ -11,8 +11,10 @@ from faultwire.tape.record.writer import TapeWriter
 from faultwire.tape.redact.redactor import Redactor, load_key
 from faultwire.tape.redact.rules import read_rules
 from faultwire.tape.redact.taped_rules import KEY, taped
+from faultwire.text import counted
 
 if TYPE_CHECKING:
+    from faultwire.mitm.sessions.session import Session
     from faultwire.mitm.settings import EngineSettings
 
 
@@ -40,3 +42,22 @@ def open_tape(settings: EngineSettings) -> TapeWriter | None:
 def refusing(tape: TapeWriter | None) -> str:
     """Why calls are refused, since they cannot be recorded; empty where they are not."""
     return "" if tape is None or tape.failed is None or tape.policy.passes else tape.failed
+
+
+def judged(tape: TapeWriter, session: Session) -> int:
+    """How many exchanges of a session that has ended are on the tape; notes with it why they are not all."""
+    name = session.name
+    if tape.failed is None:
+        dropped = tape.dropped(name)
+        if dropped:
+            lost = counted(dropped, "exchange")
+            session.incomplete = f"the tape is incomplete: its writer was behind, and drops {lost}"
+        return session.exchanges - dropped
+    if tape.policy.passes:
+        session.incomplete = (
+            f"the tape is incomplete: it failed ({tape.failed}), "
+            f"and {counted(tape.unrecorded[name], 'exchange')} passed unrecorded after that"
+        )
+    else:
+        session.void(f"the tape cannot be written: {tape.failed}")
+    return 0

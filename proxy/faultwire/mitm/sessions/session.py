@@ -31,6 +31,8 @@ class Session:
     user: str
     token: str
     agent: str = ""
+    path: str = ""
+    """How paths of its calls in base-URL mode begin: with the token, and the name if clients gave it."""
     port: int = 0
     live: int = 0
     closing: bool = False
@@ -59,6 +61,7 @@ class Session:
     """What its processes did in a network namespace of their own, where they have one."""
 
     def __post_init__(self) -> None:
+        self.path = self.path or self.token
         self.stages: TunnelProfiles = divide(self.context.profile)
         self.inside: SessionContext = self.context
         if not self.stages.idle:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faultwire.exchange.pipeline import SessionContext
+    from faultwire.mitm.sessions.client_sessions import ClientSessions
 
 HOSTS_KEPT = 20
 """Hosts whose turned away calls are counted."""
@@ -65,6 +66,8 @@ class Sessions:
         self._tokens: dict[str, Whose] = {}
         self._shared: dict[str, Shared] = {}
         self._unnamed: Shared | None = None
+        self.clients: ClientSessions | None = None
+        """Those that clients name, where they may."""
 
     def __iter__(self) -> Any:
         return iter(list(self._names.values()))
@@ -72,14 +75,18 @@ class Sessions:
     def __len__(self) -> int:
         return len(self._names)
 
-    def open(self, context: SessionContext, agent: str = "") -> Session:
-        """A new session with a user and token of its own. Raises UsageError for a name in use."""
+    def open(
+        self, context: SessionContext, agent: str = "", *, user: str = "", token: str = "", path: str = ""
+    ) -> Session:
+        """A new session, with a user and token of its own where none is given. Raises UsageError for a name
+        in use."""
         if context.name in self._names:
             raise UsageError(f"a session `{context.name}` is open already", code="engine.session")
-        session = Session(context, user=f"s{dice.token(6)}", token=dice.token(16), agent=agent)
+        user, token = user or f"s{dice.token(6)}", token or dice.token(16)
+        session = Session(context, user=user, token=token, agent=agent, path=path)
         self._names[context.name] = session
         self._users[session.user] = session
-        self._tokens[session.token] = session
+        self._tokens[session.path] = session
         return session
 
     def share(self, own: Session, *, unnamed: bool = False) -> Shared:
@@ -134,7 +141,7 @@ class Sessions:
         self.detach(session)
         self._names.pop(session.name, None)
         self._users.pop(session.user, None)
-        self._tokens.pop(session.token, None)
+        self._tokens.pop(session.path, None)
         self._ports.pop(session.port, None)
         if self.implicit is session:
             self.implicit = None
@@ -143,7 +150,7 @@ class Sessions:
         """Whose traffic is this? A user that is wrong is nobody's, not the implicit session's."""
         if user is not None:
             found = self.by_user(user)
-            if found is not None:
+            if found is not None or (self.clients is not None and self.clients.names_one(user[0])):
                 return found
             return self._ports.get(port) or (self.implicit if self._alone() else None)
         return self._ports.get(port) or self.implicit or self._unnamed
@@ -156,14 +163,19 @@ class Sessions:
 
     def by_user(self, user: tuple[str, str] | None) -> Whose | None:
         """Whose proxy user and token these are."""
-        found = self._users.get(user[0]) if user is not None else None
-        if found is None or user is None:
+        if user is None:
             return None
+        found = self._users.get(user[0])
+        if found is None:
+            return None if self.clients is None else self.clients.by_user(*user)
         return found if hmac.compare_digest(found.token.encode(), user[1].encode()) else None
 
     def by_token(self, token: str) -> Whose | None:
         """Whose token is this? It is long and random, so that looking it up tells nothing."""
-        return self._tokens.get(token)
+        found = self._tokens.get(token)
+        if found is None and self.clients is not None:
+            return self.clients.by_token(token)
+        return found
 
     def _alone(self) -> bool:
         """With only the implicit session open, a stranger's proxy password harms nobody."""

@@ -100,3 +100,28 @@ def test_many_threads_fill_all_engines_alike() -> None:
     for thread in threads:
         thread.join()
     assert [len(engine.open) for engine in engines] == [10, 10, 10]
+
+
+def test_a_drained_engine_is_no_loss_and_one_that_ended_by_itself_is() -> None:
+    one, two, three = Engine(), Engine(exit_code=0), Engine(exit_code=-9)
+    made = pool(one, two, three)
+    made.retire(1)
+    assert made.ended == [3]
+    assert [number for number, _ in made.alive] == [0]
+    assert made.kept == [one, three]
+    lost = made.lost()
+    assert lost is not None
+    assert lost.message == "engine 3 of 3 ended with code `-9`"
+    made.retire(2)
+    assert made.lost() is None
+
+
+def test_a_session_that_its_client_opened_is_found_where_it_is() -> None:
+    one, two = Engine(), Engine(open={"a"})
+    made = pool(one, two)
+    made.found("a", 1)
+    made.found("a", 1)
+    assert made.number_of("a") == 1
+    assert made.close_session("a") == "a"
+    opened(made, "b")
+    assert one.open == {"b"}  # none is open anywhere
