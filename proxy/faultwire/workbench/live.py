@@ -44,7 +44,7 @@ async def stream(
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
     leave = subject.index.listen(partial(_wake, loop, changed))
     sent: dict[str, Any] = {"searches": []}
-    controls, said = subject.controls, clock.monotonic()
+    controls, heard_at = subject.controls, clock.monotonic()
     if controls is not None:
         controls.page(1, acts=acts)
     try:
@@ -56,10 +56,10 @@ async def stream(
                 after = news["revision"]
                 made.append(_event(name, news))
             made += await _states(subject, searches, sent)
-            if not made and clock.monotonic() - said >= SILENCE_S:
+            if not made and clock.monotonic() - heard_at >= SILENCE_S:
                 made.append(b": alive\n\n")
             for event in made:
-                said = clock.monotonic()
+                heard_at = clock.monotonic()
                 yield event
             if after >= subject.index.revision or newest is not None:
                 await _wait(changed, BUSY_PACE_S if subject.index.busy else PACE_S)
