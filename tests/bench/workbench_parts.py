@@ -1,8 +1,8 @@
 """What following a tape costs its writer and the workbench, without engine and browser:
 `python -m tests.bench.workbench_parts`.
 
-A process writes 500 exchanges a second; another follows them as the workbench does, in one of several ways, in
-turns. Prints the CPU of both for an exchange and what is sent to the page, and the ratios to nobody following.
+A process writes 500 exchanges a second; another follows them as the workbench does, in one of several ways,
+in turns. Prints the CPU of both for an exchange, what is sent, and the ratios to nobody following.
 CPU time is compared, since the wall clock of a machine that others use says little.
 """
 
@@ -49,8 +49,8 @@ WAYS: dict[str, tuple[Send, float, int] | None] = {
     "rows in sight, paced, the writer urged": (in_sight, PACE_S, 10**9),
     "rows in sight, paced, the writer at its own pace": (in_sight, BUSY_PACE_S, tested.BUSY),
 }
-"""How the page is fed: what is sent, the seconds between two events, and from how many exchanges of one look
-on the writer is left alone."""
+"""How the page is fed: what is sent, the seconds between two events, and from how many exchanges a second on
+the writer is left alone."""
 
 
 def follow(path: Path, way: str, urged: Connection, told: Connection) -> None:
@@ -69,7 +69,9 @@ def follow(path: Path, way: str, urged: Connection, told: Connection) -> None:
     index.start()
     told.send("ready")
     began, after, sent = time.process_time(), 0, 0
-    while not told.poll():
+    count = None
+    while count is None or index.totals.read < count or after < index.revision:
+        count = told.recv() if count is None and told.poll() else count
         changed.wait(0.1)
         changed.clear()
         after, value = send(index, after)
@@ -110,16 +112,16 @@ def turn(folder: Path, way: str, count: int) -> dict[str, float]:
         deck.exchange(asked(f"number {number}"), flush=False)
         time.sleep(max(0.0, began + number / RATE - time.monotonic()))
     deck.writer.flush()
-    wall, used = time.monotonic() - began, time.process_time() - cpu
+    wall, used, asked_for = time.monotonic() - began, time.process_time() - cpu, urges
     cost = sent = 0.0
     if child is not None:
-        told.send("end")
+        told.send(count)
         cost, sent = told.recv()
         child.join()
     deck.writer.close()
     return {
         "writer_ms": 1000 * used / count, "workbench_ms": 1000 * cost / count, "bytes": sent / count,
-        "urges_s": urges / wall, "rate": count / wall,
+        "urges_s": asked_for / wall, "rate": count / wall,
     }  # fmt: skip
 
 
@@ -131,9 +133,11 @@ def main() -> None:
     given = parser.parse_args()
     found: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
     with tempfile.TemporaryDirectory() as folder:
+        turn(Path(folder), "nobody", 200)  # what is imported late
         for _ in range(given.rounds):
             for way in WAYS:
                 found[way].append(turn(Path(folder), way, given.count))
+                print(way, {name: round(one, 3) for name, one in found[way][-1].items()}, flush=True)
     for way, turns in found.items():
         ratios = [
             one["writer_ms"] / free["writer_ms"] for one, free in zip(turns, found["nobody"], strict=True)
@@ -141,8 +145,8 @@ def main() -> None:
         middle = {name: median(one[name] for one in turns) for name in turns[0]}
         print(
             f"{way}: writer {middle['writer_ms']:.3f} ms (× {median(ratios):.2f}, {min(ratios):.2f} to "
-            f"{max(ratios):.2f}), workbench {middle['workbench_ms']:.3f} ms, {middle['bytes']:.0f} bytes sent, "
-            f"{middle['urges_s']:.1f} urges/s, at {middle['rate']:.0f}/s"
+            f"{max(ratios):.2f}), workbench {middle['workbench_ms']:.3f} ms, {middle['bytes']:.0f} bytes "
+            f"sent, {middle['urges_s']:.1f} urges/s, at {middle['rate']:.0f}/s"
         )
     print(f"load {os.getloadavg()[0]:.0f}")
 

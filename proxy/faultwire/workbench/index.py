@@ -37,9 +37,9 @@ BREATH_S = 0.002
 """Seconds after them in which requests of the page get the interpreter."""
 RESTS, LONGEST_REST_S = 4.0, 0.1
 """For how many times as long as an urge took the writer is left alone after it, and the seconds at most."""
-BUSY, BUSY_S = 20, 0.3
-"""Exchanges of one look from which on the writer keeps its own pace, and for how long after it: nobody reads
-so many lines one by one, and what is looked at should cost no more than what is not."""
+BUSY, OVER_S, BUSY_S = 150, 0.2, 0.5
+"""Exchanges a second, over such a time, from which on the writer keeps its own pace, and for how long after
+it: nobody reads so many lines one by one, and what is looked at should cost no more than what is not."""
 NOTES = 200
 """Notes that are kept, the newest."""
 BACKLOG = 2_000
@@ -58,7 +58,8 @@ class TapeIndex:
         self._urge = urge
         self._rested = 0.0
         """The instant from which on the writer may be urged again."""
-        self._busy_until = 0.0
+        self._busy_until = self._came_since = 0.0
+        self._came = 0
         self.places = Places()
         self.totals = Totals()
         self.notes: deque[Note] = deque(maxlen=NOTES)
@@ -189,13 +190,20 @@ class TapeIndex:
 
     def _look(self) -> bool:
         news = self._follower.news()
-        if len(news.exchanges) >= BUSY:
-            self._busy_until = clock.monotonic() + BUSY_S
+        self._count(len(news.exchanges))
         with self._lock:
             self._take(news)
         if news.exchanges or news.opened or news.ended or news.notes:
             self.tell()
         return news.more
+
+    def _count(self, exchanges: int) -> None:
+        now, self._came = clock.monotonic(), self._came + exchanges
+        over_s = now - self._came_since
+        if over_s >= OVER_S:
+            if self._came >= BUSY * over_s:
+                self._busy_until = now + BUSY_S
+            self._came, self._came_since = 0, now
 
     def _take(self, news: News) -> None:
         self._open |= set(news.opened)

@@ -44,7 +44,7 @@ async def stream(
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
     leave = subject.index.listen(partial(_wake, loop, changed))
     sent: dict[str, Any] = {"searches": []}
-    controls, said = subject.controls, clock.monotonic()
+    controls, last_event_s = subject.controls, clock.monotonic()
     if controls is not None:
         controls.page(1, acts=acts)
     try:
@@ -56,10 +56,10 @@ async def stream(
                 after = news["revision"]
                 made.append(_event(name, news))
             made += await _states(subject, searches, sent)
-            if not made and clock.monotonic() - said >= SILENCE_S:
+            if not made and clock.monotonic() - last_event_s >= SILENCE_S:
                 made.append(b": alive\n\n")
             for event in made:
-                said = clock.monotonic()
+                last_event_s = clock.monotonic()
                 yield event
             if after >= subject.index.revision or newest is not None:
                 await _wait(changed, BUSY_PACE_S if subject.index.busy else PACE_S)

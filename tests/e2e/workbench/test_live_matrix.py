@@ -173,7 +173,7 @@ def test_each_view_afterwards(page: Any, project: Project) -> None:
         assert found == told
 
 
-def test_control_a_page_that_hears_nothing_shows_nothing(page: Any, project: Project) -> None:
+def test_control_a_page_without_its_stream_shows_nothing_new(page: Any, project: Project) -> None:
     """Without its stream the page stays as it was: what the tests above see comes by it."""
     page.route("**/api/live*", lambda route: None)
     with shown(page, project, "exec"):

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from tests.unit.workbench.conftest import Deck
 
-from faultwire.workbench.index import BUSY, TapeIndex, rest_s
+from faultwire import clock
+from faultwire.workbench.index import BUSY, BUSY_S, TapeIndex, rest_s
 
 WAIT_S = 30
 
@@ -143,20 +144,28 @@ def test_between_two_urges_the_writer_rests_also_while_bodies_are_read(deck: Dec
     assert min(rests) >= 0.09
 
 
+@pytest.mark.parametrize(
+    ("every_s", "urged"),
+    [(0.02, False), (0.2, False), (1.1 * 10 / BUSY, True), (1.0, True)],
+    ids=["500 a second in small looks", "in large ones", "somewhat less than that", "few"],
+)
 def test_a_writer_with_more_than_somebody_reads_keeps_its_own_pace(
-    deck: Deck,
+    deck: Deck, monkeypatch: pytest.MonkeyPatch, every_s: float, urged: bool
 ) -> None:
-    calls: list[int] = []
+    now, calls = [100.0], list[int]()
     index = TapeIndex(deck.path, lambda: calls.append(1))
     index.listen(lambda: None)
-    for count, urged in ((BUSY - 1, True), (BUSY, False), (BUSY - 1, True)):
-        deck.many(count)
+    monkeypatch.setattr(clock, "monotonic", lambda: now[0])
+    for _ in range(30):
+        now[0] += every_s
+        deck.many(100 if every_s == 0.2 else 10)
         index._look()
-        calls.clear()
-        index._rested = 0.0
-        index._hurry()
-        assert bool(calls) is urged, count
-        index._busy_until = 0.0  # as after BUSY_S
+    index._rested = 0.0
+    index._hurry()
+    assert (bool(calls), index.busy) == (urged, not urged)
+    now[0] += BUSY_S + 0.01
+    index._hurry()
+    assert calls, "what has become quiet is urged again"
     index._follower.close()
     index._tape.close()
 

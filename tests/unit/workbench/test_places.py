@@ -22,7 +22,7 @@ def test_an_exchange_keeps_its_place_until_its_end() -> None:
     assert places._open == {}
 
 
-def test_changes_are_told_once_each_and_in_portions() -> None:
+def test_changes_are_given_once_each_and_in_portions() -> None:
     places = Places()
     for number in (1, 2):
         ended(places, number)
@@ -69,7 +69,7 @@ def test_the_calls_that_are_remembered_are_bounded() -> None:
     assert len(places._calls) == KEPT
 
 
-def test_sessions_are_told_apart() -> None:
+def test_sessions_are_kept_apart() -> None:
     places = Places()
     for number, session in ((7, "a"), (1, "b"), (3, "a")):
         ended(places, number, session=session)

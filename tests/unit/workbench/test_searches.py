@@ -75,7 +75,7 @@ def test_it_is_said_to_have_ended_once_nobody_holds_its_file(tmp_path: Path) -> 
     assert one(searches)["result"]
 
 
-def test_one_that_ended_before_somebody_looked_is_not_told(tmp_path: Path) -> None:
+def test_one_that_ended_before_somebody_looked_is_not_listed(tmp_path: Path) -> None:
     (tmp_path / "shrink").mkdir()
     with closing(Journal.open(tmp_path / "shrink" / "0a1b.jsonl", "about")) as journal:
         add(journal, failed=True)
@@ -96,7 +96,7 @@ def test_looking_never_turns_the_command_away(tmp_path: Path, monkeypatch: pytes
     assert tried == []
 
 
-def test_where_no_list_of_locks_can_be_read_the_time_tells(
+def test_where_no_list_of_locks_can_be_read_the_time_decides(
     journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tested, "LOCKS", tmp_path / "none")

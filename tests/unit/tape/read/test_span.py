@@ -28,7 +28,7 @@ def test_an_exchange_is_read_by_its_place_as_a_reader_reads_it(deck: Deck) -> No
         assert slow_span.first < news.spans[0].first < slow_span.last, "others happened meanwhile"
 
 
-def test_what_is_not_there_is_told(deck: Deck) -> None:
+def test_what_is_not_there_is_named(deck: Deck) -> None:
     deck.exchange()
     deck.writer.flush()
     with SpanReader.open(deck.path) as tape, pytest.raises(TapeIncomplete, match="no exchange 9"):
