@@ -81,10 +81,6 @@ def _integrity(made: Mapping[str, Any]) -> Json:
     if codes & {"seal_missing", "tail_unsealed"}:
         text = "The events fit one another, but not all are under a seal: the file could be made anew."
         return _says(IN_PART, text, _findings(made, "seal_missing", "tail_unsealed"))
-    if not made["evidence"]["trusted"]:
-        return _says(
-            IN_PART, "The events fit one another; the sealing key is not trusted here.", _seals(made)
-        )
     if "body_erased" in codes:
         text = "All events and the bodies that are left are as they were sealed; the others were erased."
         return _says(IN_PART, text, [*_seals(made), *_findings(made, "body_erased")])
@@ -120,13 +116,18 @@ def _secrets(made: Mapping[str, Any]) -> Json:
     return _says(IN_PART, text, list(dict.fromkeys(places)))
 
 
+def _not_looked_at(count: int) -> str:
+    if not count:
+        return ""
+    return f" {counted(count, 'body', 'bodies')} could not be looked at."
+
+
 def _personal_data(made: Mapping[str, Any]) -> Json:
     about = made["personal_data"]
     places = [place for one in about["found"] for place in one["places"]]
     events = list(dict.fromkeys(f"event {place['event']}" for place in places))
     setting = "on" if about["redacted"] else "off"
-    unread = len(about["not_text"]) + len(about["absent"])
-    more = f" {counted(unread, 'body', 'bodies')} could not be looked at." if unread else ""
+    more = _not_looked_at(len(about["not_text"]) + len(about["absent"]))
     if not about["texts"]:
         return _says(NOT, f"No text could be looked at.{more}", [])
     if events:
