@@ -493,12 +493,12 @@ class Verifier:
             self.find("session_open", f"session `{session}` never ended", seq)
         for (session, number), seq in self.exchanges.items():
             self.find("exchange_open", f"exchange {number} of session `{session}` never ended", seq)
-        self.gone()
         if not self.seals:
             self.find("seal_required" if demanded else "seal_missing", "the tape has no seal")
         elif self.sealed is not None and self.sealed != self.tree.size - 1:
             code = "seal_required" if demanded else "tail_unsealed"
             self.find(code, f"the events after event {self.sealed} are under no seal")
+        self.gone()
         for name in self.blobs:
             if name not in self.used:
                 self.find("blob_unreferenced", f"blob `{name}` belongs to no event")

@@ -17,7 +17,7 @@ VERIFIER = f"{sys.executable} {ROOT / 'docs' / 'verify_tape.py'}"
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    (tmp_path / "chat.sh").write_text(CHAT * 2)
+    (tmp_path / "chat.sh").write_text(CHAT + CHAT.replace("jane.doe", "john.roe"))
     code, out = run(tmp_path, "faultwire exec -q --mock --record night.tape -- bash chat.sh")
     assert code == 0, out
     return tmp_path
@@ -42,9 +42,7 @@ def test_three_verifiers_call_an_erased_tape_erased_and_a_robbed_one_tampered(pr
         assert (code, "body_erased" in out, "AUTHORITATIVE" in out) == (0, True, False), out
     (project / "night.tape").chmod(0o600)
     with closing(sqlite3.connect(project / "night.tape")) as rows, rows:
-        if not rows.execute("SELECT count(*) FROM blobs").fetchone()[0]:
-            pytest.fail("equal bodies of both exchanges were erased: nothing is left to take")
-        rows.execute("DELETE FROM blobs")
+        assert rows.execute("DELETE FROM blobs").rowcount > 0
     for code, out in verdicts(project):
         assert (code, "blob_missing" in out) == (1, True), out
 

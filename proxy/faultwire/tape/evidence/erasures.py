@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from faultwire.tape.format.events import Event
 
-Told = tuple[str, str, int]
+BodyFinding = tuple[str, str, int]
 """A code, what is to be said, and of which event."""
 
 
@@ -36,7 +36,7 @@ class Erasures:
 
     def __init__(self) -> None:
         self._missing: dict[str, list[int]] = {}
-        self._told: list[_Erasure] = []
+        self._erasures: list[_Erasure] = []
 
     def missing(self, blob: str, seq: int) -> None:
         """An event names a body that is not there."""
@@ -55,13 +55,13 @@ class Erasures:
         held = frozenset(blobs)
         what = counted(len(held), "body was", "bodies were")
         text = f"{what} erased on {iso(at)} by {by}: {reason}"
-        self._told.append(_Erasure(seq, held, all(blob in named for blob in held), text))
+        self._erasures.append(_Erasure(seq, held, all(blob in named for blob in held), text))
 
-    def close(self, sealed: int | None, there: Container[str]) -> Iterator[Told]:
+    def close(self, sealed: int | None, there: Container[str]) -> Iterator[BodyFinding]:
         """What is to be said at the end: `sealed` is the event of the last seal that is what it says, `there`
         has the bodies on the tape."""
         erased: set[str] = set()
-        for one in self._told:
+        for one in self._erasures:
             if not one.is_known or any(blob in there for blob in one.blobs):
                 message = f"the erasure at event {one.seq} names a body that is not erased"
                 yield "erasure_invalid", message, one.seq

@@ -247,9 +247,9 @@ class _Check:
             self._find("session_open", f"session `{session}` never ended", seq)
         for (session, number), seq in self._open_exchanges.items():
             self._find("exchange_open", f"exchange {number} of session `{session}` never ended", seq)
+        self._seals.close(self._report.path, self._report.events)
         for code, message, seq in self._erasures.close(self._seals.last, self._blobs):
             self._find(code, message, seq)
-        self._seals.close(self._report.path, self._report.events)
         self._report.key = str(self._seals.key) if self._seals.key else None
         self._report.trusted = self._seals.is_trusted
         for name in self._unused():

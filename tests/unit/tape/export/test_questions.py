@@ -143,7 +143,7 @@ def test_what_was_imported_or_copied_is_not_what_the_proxy_recorded(place: Path,
     assert (states(copy)["recorded"], states(copy)["completeness"]) == (IN_PART, IN_PART)
 
 
-def test_an_erasure_is_told_and_takes_from_integrity(place: Path) -> None:
+def test_an_erasure_is_listed_and_takes_from_integrity(place: Path) -> None:
     recorded(place)
     assert states(place)["retention"] == NOT  # control
     erasing.erase(place, list(erasing.bodies(place, lambda _: True)), "asked", "ops", KEY)

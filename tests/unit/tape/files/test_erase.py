@@ -119,7 +119,7 @@ def test_a_second_body_that_is_missing_is_not_excused(tape: Path, second: Module
     assert judged(tape, second) == [{"body_erased", "blob_missing"}] * 3
 
 
-def test_an_erasure_that_names_what_is_still_there_is_told(tape: Path, second: ModuleType) -> None:
+def test_an_erasure_that_names_what_is_still_there_is_invalid(tape: Path, second: ModuleType) -> None:
     (name,) = erased(tape)
     tape.chmod(0o600)
     with closing(sqlite3.connect(tape)) as connection, connection:
@@ -164,7 +164,7 @@ def test_who_cannot_seal_cannot_excuse_a_missing_body(
     assert judged(tape, second) == [expected] * 3
 
 
-def test_an_erasure_of_what_no_event_names_is_told(tape: Path, second: ModuleType) -> None:
+def test_an_erasure_of_what_no_event_names_is_invalid(tape: Path, second: ModuleType) -> None:
     append(tape, tape_events.erasure(["f" * 64], "asked", "me", 1), KEY)
     assert judged(tape, second) == [{"erasure_invalid"}] * 3
 
@@ -178,7 +178,7 @@ def test_an_erasure_lacks_nothing(tape: Path, second: ModuleType, bad: dict[str,
     assert judged(tape, second) == [{"record_malformed"}] * 3
 
 
-def test_what_reads_an_erased_body_is_told_so(tape: Path, tmp_path: Path) -> None:
+def test_a_reader_of_an_erased_body_gets_a_named_error(tape: Path, tmp_path: Path) -> None:
     erased(tape)
     with TapeReader.open(tape) as reader:
         requests = [one.request for one in reader.exchanges("s")]
