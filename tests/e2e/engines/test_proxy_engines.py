@@ -146,6 +146,7 @@ def test_64_clients_on_two_engines_meet_the_faults_that_they_meet_on_one(capture
     assert found["two"][0] != found["other"][0]  # the control: another seed is another run
 
 
+@pytest.mark.cold
 def test_an_engine_that_is_killed_is_told_to_its_clients_and_the_others_go_on(here: Path) -> None:
     with proxy(here, "--mock", "--capture", "base-url", "--engines", "2") as started:
         first, second = on_each_engine(started)
