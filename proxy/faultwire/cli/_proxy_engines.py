@@ -44,7 +44,7 @@ class LostEngines:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._told: set[int] = set()
+        self._reported: set[int] = set()
 
     def look(self) -> list[str]:
         """What is new. Raises FaultwireError where no engine is left."""
@@ -54,8 +54,8 @@ class LostEngines:
             if lost is not None:
                 raise lost
             self._run.engine.stats()  # the only one: says how it ended
-        gone = [number for number in engines.ended if number not in self._told]
-        self._told.update(gone)
+        gone = [number for number in engines.ended if number not in self._reported]
+        self._reported.update(gone)
         count = len(engines.engines)
         return [
             f"WARNING: engine {number} of {count} ended with code `{engines.engines[number - 1].exit_code}`: "
