@@ -45,7 +45,7 @@ class LostEngines:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._said: set[int] = set()
+        self._reported: set[int] = set()
 
     def look(self) -> list[str]:
         """What is new. Raises FaultwireError where no engine is left."""
@@ -55,11 +55,11 @@ class LostEngines:
             if lost is not None:
                 raise lost
             self._run.engine.stats()  # the only one: says how it ended
-        gone = [number for number in engines.ended if number not in self._said]
-        self._said.update(gone)
+        gone = [number for number in engines.ended if number not in self._reported]
+        self._reported.update(gone)
         count = len(engines.engines)
         return [
             f"WARNING: engine {number} of {count} ended with code `{engines.engines[number - 1].exit_code}`: "
-            "its sessions get a 503, the other engines go on, and the run is void"
+            "its sessions get a 503, the other engines go on, and the run is inconclusive (exit 3)"
             for number in gone
         ]

@@ -208,8 +208,8 @@ def _let_end(run: Run) -> None:
 
 
 def _shared(run: Run) -> SharedProxy:
-    assert run.shared is not None  # as its settings ask for
-    return run.shared
+    shared: SharedProxy = run.shared  # as its settings ask for
+    return shared
 
 
 def _wait_for_signal(lost: LostEngines) -> int:

@@ -8,6 +8,7 @@ one file, and that file names the tapes that it was made of, with their roots.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from faultwire.dice import token
@@ -20,7 +21,6 @@ from faultwire.runner.folder import private_dir
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import ExitStack
-    from pathlib import Path
 
     from faultwire.mitm.engine.spreader import Spreader
     from faultwire.mitm.settings import EngineSettings

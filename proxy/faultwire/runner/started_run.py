@@ -7,7 +7,7 @@ import threading
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from faultwire import process_tree
 from faultwire.capture.env import child_environment
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from faultwire.profile.model import Profile
     from faultwire.replay.settings import SessionAnswers
     from faultwire.runner.packets import PacketOptions
-    from faultwire.runner.shared_proxy import SharedProxy
 
 
 class Run:
@@ -73,8 +72,8 @@ class Run:
         self.unfurnished: tuple[str, ...] = ()
         self.packets: PacketOptions | None = None
         """The tunnel or the interface that connections come by, too."""
-        self.shared: SharedProxy | None = None
-        """Its sessions, where clients name them."""
+        self.shared: Any = None
+        """Its sessions and engines (a `SharedProxy`, which knows this class), where clients name them."""
         self.spread = False
         """Do several engines share its address, so that clients have to name their sessions?"""
         self._handles: dict[str, SessionHandle] = {}

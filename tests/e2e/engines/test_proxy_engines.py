@@ -109,7 +109,7 @@ def statuses(one: Proxy, sessions: list[str], *, base_url: bool = False) -> dict
 
 
 @pytest.mark.parametrize("capture", ["env", "base-url"])
-def test_64_clients_on_two_engines_meet_the_faults_that_they_meet_on_one(capture: str, here: Path) -> None:
+def test_64_clients_on_two_engines_get_the_faults_that_they_get_on_one(capture: str, here: Path) -> None:
     wanted = [f"client-{number}" for number in range(CLIENTS)]
     key = here / "one" / ".faultwire" / "keys"
     found: dict[str, Any] = {}
@@ -146,7 +146,8 @@ def test_64_clients_on_two_engines_meet_the_faults_that_they_meet_on_one(capture
     assert found["two"][0] != found["other"][0]  # the control: another seed is another run
 
 
-def test_an_engine_that_is_killed_is_told_to_its_clients_and_the_others_go_on(here: Path) -> None:
+@pytest.mark.cold
+def test_clients_of_a_killed_engine_get_a_503_within_a_second_and_the_others_go_on(here: Path) -> None:
     with proxy(here, "--mock", "--capture", "base-url", "--engines", "2") as started:
         first, second = on_each_engine(started)
         os.kill(started.about["engine_pids"][1], signal.SIGKILL)

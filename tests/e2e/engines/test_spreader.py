@@ -77,7 +77,7 @@ def test_a_client_that_ends_before_its_head_does_is_let_go(
             assert client.recv(1) == b""
 
 
-def test_clients_of_an_engine_that_ended_are_told_so_and_others_are_served(
+def test_clients_of_an_engine_that_ended_get_a_503_and_others_are_served(
     spread: tuple[Spreader, list[socket.socket]],
 ) -> None:
     made, channels = spread

@@ -59,7 +59,7 @@ def test_a_closed_engine_keeps_its_sessions_and_gets_no_new_ones() -> None:
     assert [placement.place(name) for name in "efgh"] == [1, 1, 1, 1]
 
 
-def test_sessions_of_a_lost_engine_are_told_the_first_reason_and_moved_nowhere() -> None:
+def test_sessions_of_a_lost_engine_get_the_first_reason_and_are_moved_nowhere() -> None:
     placement = Placement(2)
     places = {name: placement.place(name) for name in "abcd"}
     placement.lose(2, "it was drained")

@@ -38,7 +38,7 @@ def test_nothing_is_opened_without_the_token_or_a_name() -> None:
     assert clients.by_token(TOKEN) is None
 
 
-def test_of_several_engines_only_the_one_that_was_told_opens_a_session() -> None:
+def test_of_several_engines_only_the_one_it_was_announced_to_opens_a_session() -> None:
     clients = made(announced=True)
     assert clients.by_user(f"{USER}.billing", TOKEN) is None
     clients.announce("billing")
