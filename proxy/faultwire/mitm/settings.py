@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, PositiveInt, field_validator
 
 from faultwire.errors import UsageError
+from faultwire.mitm.captured_settings import NamespaceSettings, PacketSettings
 from faultwire.mitm.network.upstream_proxy import UpstreamProxies
 from faultwire.mitm.sessions.sources import PER_SOURCE
 from faultwire.profile.entry_model import Frozen, On, Trigger
@@ -184,47 +185,6 @@ class DisarmSettings(Frozen):
 
     id: str = Field(max_length=32)
     why: str = Field(default="disarmed by a controller", max_length=500)
-
-
-class NamespaceSettings(Frozen):
-    """A network namespace in which every address is ours, for the processes of one session. Descriptors that
-    the engine inherits: `listeners` (TCP), `dns` (UDP, or TCP listeners) and `refusals` (packet sockets).
-
-    What goes to `relays` (`host:port`, or with `*`) is passed on unread. With `redirected` the namespace is
-    not ours: a packet filter sends connections to this port of loopback, and knows where they were to go.
-    """
-
-    session: str
-    listeners: tuple[int, ...]
-    dns: tuple[int, ...] = ()
-    refusals: tuple[int, ...] = ()
-    relays: tuple[str, ...] = ()
-    ipv6: bool = True
-    redirected: int | None = None
-
-    @property
-    def descriptors(self) -> tuple[int, ...]:
-        """All of them."""
-        return (*self.listeners, *self.dns, *self.refusals)
-
-
-class PacketSettings(Frozen):
-    """A WireGuard tunnel that the engine ends, or a TUN interface that it makes, for one session. `listen` is
-    the tunnel's UDP address, `private_key` our key and `peer_key` the device's public one (Base64); `device`
-    is the interface's name. What goes to `relays` (`host:port`, or with `*`) is passed on unread."""
-
-    session: str
-    kind: Literal["tun", "wireguard"]
-    listen: tuple[str, int] = ("", 0)
-    private_key: str = Field(default="", repr=False)
-    peer_key: str = ""
-    device: str = ""
-    relays: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """What it is called in a run's summary."""
-        return "the WireGuard tunnel" if self.kind == "wireguard" else f"the interface `{self.device}`"
 
 
 class EngineSettings(Frozen):

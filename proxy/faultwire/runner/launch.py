@@ -17,9 +17,10 @@ from faultwire.capture.base_url import plan
 from faultwire.capture.bundle import write_trust
 from faultwire.dice import token
 from faultwire.errors import FaultwireError, UsageError
+from faultwire.mitm.captured_settings import NamespaceSettings
 from faultwire.mitm.engine.client import StartingEngine
 from faultwire.mitm.engine.pool import EnginePool
-from faultwire.mitm.settings import EngineSettings, NamespaceSettings, RadiusSettings, SessionSettings
+from faultwire.mitm.settings import EngineSettings, RadiusSettings, SessionSettings
 from faultwire.profile.load import dump
 from faultwire.runner import namespaced, packets, several_engines
 from faultwire.runner.folder import RunFolder, private_dir

@@ -15,7 +15,7 @@ from faultwire.capture.java import truststore
 from faultwire.capture.netns import name_service, trust_stores
 from faultwire.capture.netns.namespace import MOST_PORTS, Namespace, begin
 from faultwire.errors import UsageError
-from faultwire.mitm.settings import NamespaceSettings
+from faultwire.mitm.captured_settings import NamespaceSettings
 from faultwire.runner.hosts import LOOPBACK, allowed
 
 if TYPE_CHECKING:

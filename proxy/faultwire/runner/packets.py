@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import psutil
 
 from faultwire.capture import wireguard
-from faultwire.mitm.settings import PacketSettings
+from faultwire.mitm.captured_settings import PacketSettings
 from faultwire.runner.hosts import allowed
 
 if TYPE_CHECKING:

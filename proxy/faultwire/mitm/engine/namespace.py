@@ -19,10 +19,10 @@ from faultwire.mitm.network import dns, refused_packets
 from faultwire.mitm.network.original_destination import original_destination
 
 if TYPE_CHECKING:
+    from faultwire.mitm.captured_settings import NamespaceSettings
     from faultwire.mitm.engine.accept import Acceptor
     from faultwire.mitm.sessions.session import Session
     from faultwire.mitm.sessions.sessions import Sessions
-    from faultwire.mitm.settings import NamespaceSettings
 
 SOL_PACKET, PACKET_STATISTICS = 263, 6
 IP_PKTINFO = 8

@@ -19,10 +19,10 @@ from faultwire.mitm.network import dns
 from faultwire.mitm.network.refused_packets import RefusedPacket
 
 if TYPE_CHECKING:
+    from faultwire.mitm.captured_settings import PacketSettings
     from faultwire.mitm.engine.accept import Acceptor
     from faultwire.mitm.sessions.session import Session
     from faultwire.mitm.sessions.sessions import Sessions
-    from faultwire.mitm.settings import PacketSettings
 
 DNS = 53
 NAMES_IDLE_S = 30.0

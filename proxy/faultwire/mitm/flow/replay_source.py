@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from faultwire.events import with_held
 from faultwire.mitm.flow.actions import ActionExecutor
 from faultwire.mitm.flow.replay import Pacing, Replays, replayed_events
-from faultwire.mitm.flow.replay_websocket import ReplayWebSocket
 from faultwire.mitm.flow.response import Responder
 from faultwire.mitm.flow.response_writer import ResponseWriter
 from faultwire.mitm.flow.stream_state import Commands, Ended, StreamState
@@ -17,6 +16,7 @@ from faultwire.replay.explain_miss import Divergence
 
 if TYPE_CHECKING:
     from faultwire.events import Request
+    from faultwire.mitm.flow.replay_websocket import ReplayWebSocket
     from faultwire.replay.answer import Answer
     from faultwire.replay.player import Player
 
@@ -90,5 +90,7 @@ class ReplaySource:
         """The messages that follow the answer, where the tape gave it."""
         if self._played is None:
             return None
+        from faultwire.mitm.flow.replay_websocket import ReplayWebSocket
+
         state, script = self.state, self._player.script(self._played.messages)
         return ReplayWebSocket(state.context, state.flow, state.gateway, state.recorded, script)

@@ -15,7 +15,6 @@ from faultwire._core import Frontier
 from faultwire.errors import TapeTampered
 from faultwire.events import past
 from faultwire.tape.evidence.check_seals import SealChecker
-from faultwire.tape.evidence.erasures import Erasures
 from faultwire.tape.evidence.findings import MAX_FINDINGS, Code, Finding, VerifyReport, evidence_class
 from faultwire.tape.format import hash_chain
 from faultwire.tape.format.blobs import unpack
@@ -66,6 +65,8 @@ class _Check:
         self._connection = connection
         self._report = report
         self._seals = SealChecker(self._find, trusted, demanded)
+        from faultwire.tape.evidence.erasures import Erasures  # engines verify few tapes
+
         self._erasures = Erasures()
         self._blobs: dict[str, int] = {}
         self._used: set[str] = set()

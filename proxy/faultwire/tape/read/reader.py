@@ -27,7 +27,6 @@ from faultwire.tape.read import decode, metadata
 from faultwire.tape.read.attacked_requests import changed_requests, is_attack
 from faultwire.tape.read.call_identity import CallNumbering, LookedUpCall, revoked
 from faultwire.tape.read.decode import EventDecoder
-from faultwire.tape.read.erased import without_body
 from faultwire.tape.read.fault_ledger import ledger_hash
 from faultwire.tape.read.lazy_bodies import Remembered
 from faultwire.tape.read.metadata import (
@@ -274,10 +273,8 @@ class TapeReader:
         return event
 
     def _blob(self, name: str) -> bytes:
-        query, key = (
-            "SELECT size, packed, data FROM blobs WHERE digest = ?",
-            self._understood(name, bytes.fromhex),
-        )
+        query = "SELECT size, packed, data FROM blobs WHERE digest = ?"
+        key = self._understood(name, bytes.fromhex)
         with self._alone:
             still = self._connection is not None
             row = self._one(query, (key,)) if still else None
@@ -286,6 +283,8 @@ class TapeReader:
                 row = again._one(query, (key,))
         if row is None:
             with TapeReader.open(self.path) as again:
+                from faultwire.tape.read.erased import without_body
+
                 raise without_body(again._events(_OF_SESSION, ("",)), name, self.path)
         data = unpack(*row)
         if sha256(data).hexdigest() != name:

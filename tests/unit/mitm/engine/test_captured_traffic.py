@@ -7,9 +7,10 @@ from typing import Any, cast
 
 from tests.unit.mitm.test_settings import WHERE
 
+from faultwire.mitm.captured_settings import NamespaceSettings
 from faultwire.mitm.engine import captured_traffic
 from faultwire.mitm.engine.namespace import Namespace
-from faultwire.mitm.settings import EngineSettings, NamespaceSettings
+from faultwire.mitm.settings import EngineSettings
 
 
 def started(settings: EngineSettings) -> captured_traffic.CapturedTraffic | None:

@@ -7,8 +7,8 @@ from typing import Any, cast
 import pytest
 
 from faultwire.errors import UsageError
+from faultwire.mitm.captured_settings import PacketSettings
 from faultwire.mitm.engine.packets import PacketServer, plain_address
-from faultwire.mitm.settings import PacketSettings
 
 
 class Acceptor:
