@@ -115,6 +115,8 @@ class NativePath:
             return None
         self.gateway.stats.native += 1
         self.gateway.stats.native_streams += not self.lean
+        if tls:
+            self.gateway.handshakes.meet(self.gateway.connection(context.client), context.client, data)
         tunnel = self._tunnel(context, name, tls=tls)
         return NativeLayer(context, self.gateway, tunnel, tls=tls, lean=self.lean)
 
