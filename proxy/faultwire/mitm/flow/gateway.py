@@ -192,7 +192,7 @@ class Gateway:
         if found or not self.access.is_foreign(client):
             self._void(found or self.sessions.at_port(client.sockname[1]), why)
 
-    def malformed(self, client: Client) -> None:
+    def malformed(self, client: Client, *, h2c: bool = False) -> None:
         """A request was refused before it was an exchange, because it cannot be read."""
         self.stats.malformed += 1
         link = self._links.get(client.id)
@@ -202,7 +202,7 @@ class Gateway:
                 return
             found = self.sessions.at_port(client.sockname[1])
         for session in found:
-            session.malformed += 1
+            session.lose_unread(h2c=h2c)
             if link is not None:
                 link.answered(session)
 
