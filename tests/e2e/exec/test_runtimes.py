@@ -82,7 +82,8 @@ def test_without_the_variable_that_names_our_authority_it_refuses_us(
 
 PHP = (
     "$c = curl_init($argv[1]); curl_setopt($c, CURLOPT_POSTFIELDS, $argv[2]); "
-    'curl_setopt($c, CURLOPT_HTTPHEADER, ["content-type: application/json", "authorization: Bearer any"]); exit(curl_exec($c) === false ? 1 : 0);'
+    'curl_setopt($c, CURLOPT_HTTPHEADER, ["content-type: application/json", "authorization: Bearer any"]); '
+    "exit(curl_exec($c) === false ? 1 : 0);"
 )
 LWP = (
     "my $r = LWP::UserAgent->new->post($ARGV[0], 'Content-Type' => 'application/json', "
