@@ -191,7 +191,8 @@ class FailedHandshake:
     """TLS handshakes for one host that clients of the proxy gave up, so that their calls are not to be seen.
 
     `refused`: they said that they do not take the certificate. `closed`: they closed the connection in or
-    right after the handshake, and no call to this host came at all. `program` is the client's, where known.
+    right after the handshake, and said nothing in another connection to this host either. `program` is the
+    client's, where known.
     """
 
     host: str

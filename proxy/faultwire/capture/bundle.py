@@ -31,6 +31,8 @@ ROOT_VARIABLES = (
     "NODE_EXTRA_CA_CERTS",
     "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
     "GIT_SSL_CAINFO",
+    "PERL_LWP_SSL_CA_FILE",
+    "MOJO_CA_FILE",
 )
 """Variables by which a user may already have named roots of their own: those are kept."""
 
@@ -47,12 +49,14 @@ _OURS = re.compile(r"(trust|authority)-[0-9a-f]{16}\.pem")
 
 @dataclass(frozen=True, slots=True)
 class TrustFiles:
-    """What a captured program is pointed at. `truststore` is for Java, with `truststore_password`."""
+    """What a captured program is pointed at. `truststore` is for Java, with `truststore_password`.
+    `php_settings` is a folder with an ini file for PHP, None where the bundle's path does not fit in one."""
 
     bundle: Path
     ca_cert: Path
     truststore: Path
     truststore_password: str = PASSWORD
+    php_settings: Path | None = None
 
 
 def certificates(pem: bytes) -> list[bytes]:
@@ -101,8 +105,10 @@ def write_trust(folder: Path, ca_pem: Path, environment: Mapping[str, str]) -> T
     every = list(dict.fromkeys([*ours, *roots]))
     name = hashlib.sha256(b"".join(every)).hexdigest()[:16]
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    bundle = _write(folder / f"trust-{name}.pem", map(pem, every))
     return TrustFiles(
-        bundle=_write(folder / f"trust-{name}.pem", map(pem, every)),
+        bundle=bundle,
+        php_settings=_php_settings(folder / f"php-{name}", bundle),
         ca_cert=_write(folder / f"authority-{hashlib.sha256(ours[0]).hexdigest()[:16]}.pem", map(pem, ours)),
         truststore=_write(folder / f"trust-{name}.jks", [truststore(every)]),
     )
@@ -110,9 +116,22 @@ def write_trust(folder: Path, ca_pem: Path, environment: Mapping[str, str]) -> T
 
 def remove_trust(folder: Path) -> None:
     """Delete what `write_trust` wrote, for any authority."""
-    for pattern in ("trust-*.pem", "trust-*.jks", "authority-*.pem", "upstream-*.pem"):
+    for pattern in ("trust-*.pem", "trust-*.jks", "authority-*.pem", "upstream-*.pem", "php-*/*.ini"):
         for path in folder.glob(pattern):
             path.unlink()
+    for path in folder.glob("php-*"):
+        path.rmdir()
+
+
+def _php_settings(folder: Path, bundle: Path) -> Path | None:
+    """PHP reads no variable that names roots (its curl extension has some compiled in), but folders of ini
+    files. Nothing is escaped between single quotes in these."""
+    path = str(bundle)
+    if "'" in path or os.pathsep in str(folder.absolute()) or not path.isprintable():
+        return None
+    folder.mkdir(mode=0o755, exist_ok=True)
+    lines = f"curl.cainfo='{path}'\nopenssl.cafile='{path}'\n"
+    return _write(folder / "faultwire.ini", [lines.encode()]).parent
 
 
 def _read(path: Path) -> bytes:

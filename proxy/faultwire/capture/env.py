@@ -5,6 +5,7 @@ What each runtime reads was tried out one by one; `docs/howto/capture.md` has th
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -28,9 +29,14 @@ BUNDLE_VARIABLES = (
     "GIT_SSL_CAINFO",  # git
     "PIP_CERT",  # pip, for agents that start their tools with it
     "CARGO_HTTP_CAINFO",  # cargo, likewise
+    "PERL_LWP_SSL_CA_FILE",  # Perl's LWP
+    "MOJO_CA_FILE",  # Perl's Mojolicious
     "NIX_SSL_CERT_FILE",  # programs from nixpkgs prefer it to SSL_CERT_FILE
 )
 """Each replaces the program's roots, so each gets the whole bundle."""
+
+PERL_SWITCHES = ("PERL_LWP_ENV_PROXY", "MOJO_PROXY")
+"""Perl's LWP and Mojolicious look at the proxy variables only where these, or the program, say so."""
 
 REMOVED = ("NO_PROXY", "no_proxy", "REQUEST_METHOD")
 """Exceptions would hide traffic (and some values crash httpx 0.28); with REQUEST_METHOD set,
@@ -59,6 +65,9 @@ def child_environment(
     extra = trust.bundle if base.get("NODE_EXTRA_CA_CERTS") else trust.ca_cert
     child["NODE_EXTRA_CA_CERTS"] = str(extra)
     child["DENO_CERT"] = str(trust.bundle if base.get("DENO_CERT") else trust.ca_cert)
+    child |= dict.fromkeys(PERL_SWITCHES, "1")
+    if trust.php_settings is not None:
+        child["PHP_INI_SCAN_DIR"] = _with_folder(base.get("PHP_INI_SCAN_DIR", ""), str(trust.php_settings))
     child["NODE_USE_ENV_PROXY"] = "1"  # Node from 22.21 and 24.5 on; earlier ones ignore it
     child["NODE_OPTIONS"] = node.with_preload(base.get("NODE_OPTIONS"), preload)
     if java_port is not None:
@@ -67,6 +76,12 @@ def child_environment(
         theirs = base.get("JAVA_TOOL_OPTIONS")
         child["JAVA_TOOL_OPTIONS"] = f"{theirs} {ours}" if theirs and ours not in theirs else theirs or ours
     return child
+
+
+def _with_folder(theirs: str, ours: str) -> str:
+    """Their folders, or the empty one that stands for PHP's own; ours comes last, and prevails."""
+    folders = theirs.split(os.pathsep)
+    return os.pathsep.join([*(one for one in folders if one != ours), ours])
 
 
 def changes(base: Mapping[str, str], child: Mapping[str, str]) -> dict[str, str | None]:

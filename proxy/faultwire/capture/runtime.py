@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re  # noqa: TID251 - the patterns below are fixed
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Runtime = Literal[
-    "python", "node", "java", "go", "curl", "deno", "bun", "ruby", "php", "dotnet", "shell", "unknown"
+    "python", "node", "java", "go", "curl", "deno", "bun", "ruby", "php", "perl", "dotnet", "shell", "unknown"
 ]
 
 _NAMES: dict[str, Runtime] = {
@@ -26,11 +27,11 @@ _NAMES: dict[str, Runtime] = {
     "java": "java", "gradle": "java", "gradlew": "java", "mvn": "java", "mvnw": "java", "kotlin": "java",
     "go": "go", "curl": "curl", "wget": "curl", "git": "curl",
     "deno": "deno", "bun": "bun", "bunx": "bun",
-    "ruby": "ruby", "bundle": "ruby", "php": "php", "dotnet": "dotnet",
+    "ruby": "ruby", "bundle": "ruby", "php": "php", "perl": "perl", "dotnet": "dotnet",
     "sh": "shell", "bash": "shell", "zsh": "shell", "dash": "shell", "fish": "shell", "make": "shell",
 }  # fmt: skip
 _WRAPPERS = frozenset({"env", "nice", "nohup", "time", "timeout", "stdbuf", "xargs", "sudo"})
-_VERSIONED = re.compile(r"^(python|pypy|node|ruby|php)[0-9.]*(\.exe)?$")
+_VERSIONED = re.compile(r"^(python|pypy|node|ruby|php|perl)[0-9.]*(\.exe)?$")
 _HEAD = 1 << 20
 _GO_MARK = b"\xff Go buildinf:"
 """Every Go binary since 1.18 carries this mark (`debug/buildinfo`), near the start of its data."""
@@ -51,8 +52,12 @@ NEEDS: dict[Runtime, str] = {
     "curl": "`--noproxy` and a `~/.curlrc` overrule the variables",
     "deno": "`deno` needs `--allow-net` for the proxy's address as well",
     "bun": "a `fetch` with its own `proxy` option ignores the variables",
-    "ruby": "`Net::HTTP.new` with an explicit `nil` proxy ignores the variables",
-    "php": "only the curl extension reads the variables; streams need a `proxy` context option",
+    "ruby": "`Net::HTTP.new` with an explicit `nil` proxy ignores the variables, and some gems (`http`) "
+    "never read them",
+    "php": "the curl extension, and what is made with it (Guzzle), reads the variables; streams "
+    "(`file_get_contents`, `fopen`) need a `proxy` context option",
+    "perl": "`HTTP::Tiny` reads the variables, LWP and Mojolicious by `PERL_LWP_ENV_PROXY` and `MOJO_PROXY`, "
+    "which are set; a `no_proxy`, `env_proxy => 0`, or sockets of its own ignore them",
     "dotnet": "an `HttpClientHandler` with `UseProxy = false` ignores the variables",
     "shell": "a command in the script may clear its environment (`env -i`, `sudo` without `-E`)",
     "unknown": "the program must honour `HTTPS_PROXY` and trust the file in `SSL_CERT_FILE`",
@@ -64,6 +69,13 @@ NEEDS_BASE_URL = (
     "`ANTHROPIC_BASE_URL`, …); one that names it in its code needs `--capture env`"
 )
 """The same for a program that was given base URLs."""
+NEEDS_INSIDE = (
+    "in a namespace whatever goes to ports 80 and 443 is captured, by any client: the program called nobody, "
+    "or another port (`--capture-port PORT`)"
+)
+"""The same for a program in a namespace."""
+NETNS = "`--capture netns` captures clients that ignore the variables"
+"""Where it can be had: on Linux."""
 
 
 def recognise(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Runtime:
@@ -81,6 +93,16 @@ def recognise(command: Sequence[str], environment: Mapping[str, str] | None = No
 def needs(runtime: Runtime) -> str:
     """What usually keeps this runtime's traffic from the proxy, in one sentence."""
     return NEEDS[runtime]
+
+
+def uncaptured(command: Sequence[str], *, bases: bool = False, inside: bool = False) -> str:
+    """What to do where none of its traffic arrived, by the way in which it was to be captured."""
+    if inside:
+        return NEEDS_INSIDE
+    if bases:
+        return NEEDS_BASE_URL
+    runtime = recognise(command)
+    return f"{needs(runtime)}; {NETNS}" if sys.platform == "linux" else needs(runtime)
 
 
 def has_compiled_roots(program: Path) -> bool:

@@ -28,6 +28,10 @@ NEEDS: Mapping[Runtime, str] = {
     "`SSLContext` ignores it",
     "go": "Go must trust the file in `SSL_CERT_FILE`: a `tls.Config` with its own `RootCAs` ignores it",
     "curl": "curl must trust the file in `CURL_CA_BUNDLE`: `--cacert` and a `~/.curlrc` overrule it",
+    "php": "PHP must trust the file that `curl.cainfo` and `openssl.cafile` name: a client with its own "
+    "`CURLOPT_CAINFO`, `cafile` or `verify` ignores it",
+    "perl": "Perl must trust the file in `PERL_LWP_SSL_CA_FILE`, `MOJO_CA_FILE` and `SSL_CERT_FILE`: a "
+    "client with its own `SSL_ca_file` ignores it",
     "deno": "Deno must trust the file in `DENO_CERT`",
     "bun": "Bun must trust the file in `NODE_EXTRA_CA_CERTS`",
 }

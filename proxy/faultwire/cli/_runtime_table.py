@@ -26,6 +26,10 @@ TRUST_VARIABLE: Mapping[str, str] = {
     "bun": "NODE_EXTRA_CA_CERTS",
     "deno": "DENO_CERT",
 }
+TRIED: Mapping[str, str] = {
+    "ruby": "`Net::HTTP` was tried; gems that read no variables (`http`) need `--capture netns`",
+}
+"""Of a runtime that was captured: which client that says nothing of."""
 UNTRIED: Mapping[str, tuple[str, str]] = {
     "java": ("its cacerts", "a trust store that is set in code needs our authority: `faultwire ca show`"),
     "go": ("files", "`RootCAs` that are set in code need our authority: `faultwire ca show`"),
@@ -84,7 +88,7 @@ def _row(name: str, arrived: bool, inside: tuple[bool, bool] | None) -> Row:
         return Row(name, arrived, None, variable if arrived else "unknown", _advice(name, arrived))
     bare, named = inside
     if bare:
-        return Row(name, arrived, True, "files", "" if arrived else "use `--capture netns`")
+        return Row(name, arrived, True, "files", TRIED.get(name, "") if arrived else "use `--capture netns`")
     if named:
         advice = f"keep `{variable}` in the environment of what it starts: its roots are compiled in"
         return Row(name, arrived, True, variable, advice)
@@ -94,7 +98,7 @@ def _row(name: str, arrived: bool, inside: tuple[bool, bool] | None) -> Row:
 def _advice(name: str, arrived: bool) -> str:
     from faultwire.capture.runtime import needs, recognise
 
-    return "" if arrived else needs(recognise([name]))
+    return TRIED.get(name, "") if arrived else needs(recognise([name]))
 
 
 def inside(

@@ -202,8 +202,8 @@ class Play:
                 *run.engine.notes(),
                 *import_findings(self.settings.replay),
                 *proof(run, code),
+                *(gone := left_behind(left)),
             )
-            notes += left_behind(left)
             try:
                 history = run.history(SESSION)
                 ledger = run.ledger_hash()
@@ -237,7 +237,8 @@ class Play:
             if stops and not history.exchanges and not closed.voids and not self.allow_no_traffic:
                 run.folder.end("interrupted")
                 return Played(run.tape, ledger, 128 + min(stops))
-            learn(run, closed, history, command, code, notes, allow_no_traffic=self.allow_no_traffic)
+            why = [note for note in notes if note not in gone]  # which is no reason
+            learn(run, closed, history, command, code, why, allow_no_traffic=self.allow_no_traffic)
             diverged = print_replay(run, closed, quiet=self.quiet)
             if closed.incomplete:
                 run.folder.note(incomplete=closed.incomplete)
@@ -291,9 +292,9 @@ def learn(
         raise _inconclusive.error(run, closed, command)
     if not history.exchanges and not allow_no_traffic:
         from faultwire.capture import child
-        from faultwire.capture.runtime import NEEDS_BASE_URL, needs, recognise
+        from faultwire.capture.runtime import uncaptured
 
-        runtime = recognise(command, os.environ)
+        need = needs_of(run) or uncaptured(command, bases=bool(run.base_urls), inside=run.space is not None)
         failed = f" and exited {child.shell_code(code)}" if code else ""
         if trust is not None:
             raise CaptureError(
@@ -306,9 +307,8 @@ def learn(
         raise CaptureError(
             f"`{command[0]}` sent no traffic through the proxy{failed}, so the run is inconclusive (exit 3)"
             + "".join(f"; {note}" for note in notes),
-            hint=f"{look}{needs_of(run) or (NEEDS_BASE_URL if run.base_urls else needs(runtime))}; "
-            "`faultwire doctor -- CMD` shows details, "
-            "and --allow-no-traffic accepts a run without traffic",
+            hint=f"{look}{need}; "
+            "`faultwire doctor -- CMD` shows details, and --allow-no-traffic accepts a run without traffic",
         )
 
 

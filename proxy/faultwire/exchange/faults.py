@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from faultwire.exchange.plan import Plan
 
 ENDS = (Cut, Reset, Close)
+REFUSED_STREAM = 7
+"""Nobody has looked at the request, and it may be sent again (RFC 9113 §8.7): HTTP clients do so unasked."""
 """Actions that end an exchange."""
 _READS = Need.BODY | Need.EVENTS
 
@@ -65,9 +67,9 @@ class FaultStage(Stage):
                 if active.acts and active.mutator is not None:
                     at.request = active.mutator.outbound(at.request)
 
-    def mark_failed(self) -> None:
-        """This attempt fails for the agent."""
-        self.state.context.state.mark_failed(self.state.exchange.key, self.state.exchange.n)
+    def mark_failed(self, *, seen: bool = True) -> None:
+        """This attempt fails for the agent; its HTTP client may repeat one that nobody has `seen`."""
+        self.state.context.state.mark_failed(self.state.exchange.key, self.state.exchange.n, seen=seen)
 
     # ------------------------------------------------------------ response
 
@@ -121,7 +123,8 @@ class FaultStage(Stage):
         at = self.state
         for action in actions:
             if isinstance(action, ENDS):
-                self.mark_failed()
+                refused = isinstance(action, Reset) and action.code == REFUSED_STREAM
+                self.mark_failed(seen=not refused or at.exchange.response is not None)
             for active in at.chain.all:
                 if active.mutator is not None and active.mutator.canary is not None:
                     plant_canary(active.mutator.canary, active.decision, at.exchange, at.context.state)

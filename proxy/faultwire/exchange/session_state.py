@@ -61,18 +61,21 @@ class PlantedCanary:
 
 @dataclass(slots=True)
 class _Call:
-    """All calls with one key: `n` is the latest; `attempts` counts the retries of the open ones."""
+    """All calls with one key: `n` is the latest; `attempts` counts the retries of the open ones, `stated` has
+    the SDK's own count of the last one, and `broken` those that a fault failed: did anybody look at them?"""
 
     n: int = -1
     attempts: OrderedDict[int, int] = field(default_factory=OrderedDict)
-    broken: set[int] = field(default_factory=set)
+    stated: dict[int, int | None] = field(default_factory=dict)
+    broken: dict[int, bool] = field(default_factory=dict)
 
     def begin(self) -> int:
         self.n += 1
         self.attempts[self.n] = 0
         while len(self.attempts) > OPEN:
             old, _ = self.attempts.popitem(last=False)
-            self.broken.discard(old)
+            self.stated.pop(old, None)
+            self.broken.pop(old, None)
         return self.n
 
     def retried(self, declared: int | None) -> int | None:
@@ -85,9 +88,12 @@ class _Call:
             if not self.broken:
                 return None
             return min((n for n in self.broken if self.attempts[n] < UNDECLARED), default=None)
+        unseen = (n for n, seen in self.broken.items() if not seen and self.attempts[n] < UNDECLARED)
+        if again := [n for n in unseen if self.stated[n] == declared]:
+            return min(again)
         if declared == 0:
             return None
-        like = [n for n, tried in self.attempts.items() if tried + 1 == declared]
+        like = [n for n, count in self.stated.items() if (count or 0) + 1 == declared]
         broken = [n for n in like if n in self.broken]
         return min(broken) if broken else max(like or self.attempts, default=None)
 
@@ -141,8 +147,8 @@ class SessionState:
     def identify(self, exchange: Exchange, *, declared: int | None = None) -> Exchange:
         """Number a logical call and its attempts.
 
-        A retry is recognised by the SDK's own counter (`declared`, as `wire.attempt` reads it), or, from SDKs
-        that send none, by the same request again right after a fault failed it.
+        A retry is recognised by the SDK's own counter (`declared`, as `wire.attempt` reads it); where none is
+        sent, or nobody had looked at the request, by the same one again right after a fault failed it.
         """
         n, tried = self.numbered(exchange.key, declared)
         return replace(exchange, n=n, attempt=tried)
@@ -155,7 +161,8 @@ class SessionState:
             n = call.begin()
         else:
             call.attempts[n] += 1
-            call.broken.discard(n)
+            call.broken.pop(n, None)
+        call.stated[n] = declared
         return n, call.attempts[n]
 
     def occurrence(self, key: str) -> int:
@@ -164,11 +171,12 @@ class SessionState:
         call.n += 1
         return call.n
 
-    def mark_failed(self, key: str, n: int) -> None:
-        """A fault ended this attempt: an identical request that follows is its retry."""
+    def mark_failed(self, key: str, n: int, *, seen: bool = True) -> None:
+        """A fault ended this attempt, so that the same request again is its retry; even with the SDK's count
+        unchanged, where its client was told that nobody has `seen` it."""
         call = self._call(key)
         if n in call.attempts:
-            call.broken.add(n)
+            call.broken[n] = seen
 
     def counts(self, entry: str) -> tuple[int, int]:
         """Logical calls that an entry has seen, and those on which it fired or is about to."""

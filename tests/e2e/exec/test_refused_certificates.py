@@ -37,17 +37,36 @@ again(3);
 
 
 ADVANCE = r"""
-import os, socket, ssl
+# Each argument is one connection: `unused`, `call`, `h2` (the preface, no request), or `begun` (half a head).
+import os, socket, ssl, sys
 from base64 import b64encode
 from urllib.parse import urlsplit
-proxy = urlsplit(os.environ["HTTPS_PROXY"])
-user = b64encode(f"{proxy.username}:{proxy.password}".encode()).decode()
-raw = socket.create_connection((proxy.hostname, proxy.port))
-head = f"CONNECT api.openai.com:443 HTTP/1.1\r\nProxy-Authorization: Basic {user}\r\n\r\n"
-raw.sendall(head.encode())
-assert b" 200 " in raw.recv(4096)
-ssl.create_default_context().wrap_socket(raw, server_hostname="api.openai.com").close()
+HOST, CALL = "api.openai.com", b"GET /v1/models HTTP/1.1\r\nHost: api.openai.com\r\nConnection: close\r\n\r\n"
+def connected():
+    if "HTTPS_PROXY" not in os.environ:  # in a namespace
+        return socket.create_connection((HOST, 443))
+    proxy = urlsplit(os.environ["HTTPS_PROXY"])
+    user = b64encode(f"{proxy.username}:{proxy.password}".encode()).decode()
+    raw = socket.create_connection((proxy.hostname, proxy.port))
+    raw.sendall(f"CONNECT {HOST}:443 HTTP/1.1\r\nProxy-Authorization: Basic {user}\r\n\r\n".encode())
+    assert b" 200 " in raw.recv(4096)
+    return raw
+for kind in sys.argv[1:]:
+    context = ssl.create_default_context()
+    if kind == "h2":
+        context.set_alpn_protocols(["h2"])
+    inside = context.wrap_socket(connected(), server_hostname=HOST)
+    if kind == "h2":
+        inside.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0")
+        assert inside.recv(9)[3:4] == b"\4"  # SETTINGS
+    elif kind == "begun":
+        inside.sendall(CALL[:20])
+    elif kind == "call":
+        inside.sendall(CALL)
+        assert inside.recv(4096).startswith(b"HTTP/1.1 200")
+    inside.close()
 """
+UNUSED = f"did not go on after faultwire showed its certificate for `{HOST}` (1 handshake)"
 
 
 def python(roots: str, url: str = URL, times: int = 3) -> tuple[str, ...]:
@@ -93,18 +112,45 @@ def test_a_run_whose_client_refuses_the_certificate_is_inconclusive(
         assert any(str(one["program"]).startswith(program) for one in seen), seen
 
 
-@pytest.mark.nightly
-def test_one_that_takes_it_is_not_counted(faultwire: Faultwire, here: Path) -> None:
-    """Negative control; another one opens a connection that it never uses, as clients do in advance."""
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param("", id="alone"),
+        pytest.param(f"curl -sS -o /dev/null {URL}; ", id="beside-another-program"),
+        pytest.param(f"{sys.executable} advance.py call; ", id="beside-the-same-program"),
+    ],
+)
+def test_a_client_that_never_went_on_is_reported_whoever_else_did(
+    before: str, faultwire: Faultwire, here: Path
+) -> None:
     (here / "advance.py").write_text(ADVANCE)
-    script = f"curl -sS -o /dev/null {URL}; {sys.executable} advance.py"
-    done = faultwire("exec", "--mock", "--", "sh", "-c", script)
+    done = faultwire("exec", "--mock", "--", "sh", "-c", f"{before}{sys.executable} advance.py unused")
+    said = done.stderr.decode()
+    assert done.returncode == 3, said
+    assert UNUSED in said
+    assert [(one["host"], one["reason"]) for one in recorded(faultwire, here)] == [(HOST, "closed")]
+
+
+@pytest.mark.parametrize("order", ["call unused unused", "unused unused call"])
+def test_one_that_opens_more_connections_than_it_uses_is_not_accused(
+    order: str, faultwire: Faultwire, here: Path
+) -> None:
+    """Negative control: clients open connections in advance."""
+    (here / "advance.py").write_text(ADVANCE)
+    done = faultwire("exec", "--mock", "--", sys.executable, "advance.py", *order.split())
     assert done.returncode == 0, done.stderr
     assert b"certificate for" not in done.stderr
     assert recorded(faultwire, here) == []
-    alone = faultwire("exec", "--mock", "--", sys.executable, "advance.py")
-    assert alone.returncode == 3
-    assert f"did not go on after faultwire showed its certificate for `{HOST}`" in alone.stderr.decode()
+
+
+def test_one_that_said_anything_inside_has_taken_it(faultwire: Faultwire, here: Path) -> None:
+    """The preface of HTTP/2, or half a head: no call came, and it is not the certificate's fault."""
+    (here / "advance.py").write_text(ADVANCE)
+    for kind in ("h2", "begun"):
+        done = faultwire("exec", "--mock", "--", sys.executable, "advance.py", kind, "unused")
+        assert done.returncode == 3, done.stderr
+        assert b"certificate for" not in done.stderr, kind
+        assert recorded(faultwire, here) == [], kind
 
 
 @pytest.mark.nightly

@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from subprocess import run
 from typing import TYPE_CHECKING
 
 import pytest
@@ -77,3 +78,41 @@ def test_without_the_variable_that_names_our_authority_it_refuses_us(
     assert done.returncode == 3, "a model's host was refused, so the run proves nothing"
     assert b"certificate" in done.stderr
     assert b"exchanges  0\n" in done.stderr
+
+
+PHP = (
+    "$c = curl_init($argv[1]); curl_setopt($c, CURLOPT_POSTFIELDS, $argv[2]); "
+    'curl_setopt($c, CURLOPT_HTTPHEADER, ["content-type: application/json", "authorization: Bearer any"]); '
+    "exit(curl_exec($c) === false ? 1 : 0);"
+)
+LWP = (
+    "my $r = LWP::UserAgent->new->post($ARGV[0], 'Content-Type' => 'application/json', "
+    "Authorization => 'Bearer any', Content => $ARGV[1]); print $r->decoded_content; exit($r->code != 200);"
+)
+SCRIPTED = {
+    "php": (["php", "-r", PHP, "--", URL, BODY], ["php", "-r", "exit((int) !function_exists('curl_init'));"]),
+    "perl": (
+        ["perl", "-MLWP::UserAgent", "-e", LWP, URL, BODY],
+        ["perl", "-MLWP::Protocol::https", "-e", "1"],
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("runtime", "variable"),
+    [("php", "PHP_INI_SCAN_DIR"), ("perl", "PERL_LWP_SSL_CA_FILE"), ("perl", "PERL_LWP_ENV_PROXY")],
+)
+def test_a_scripting_language_is_captured_by_variables_of_its_own(
+    runtime: str, variable: str, faultwire: Faultwire
+) -> None:
+    command, has_client = SCRIPTED[runtime]
+    if shutil.which(runtime) is None or run(has_client, capture_output=True, check=False).returncode:
+        pytest.skip(f"this machine has no {runtime} with an HTTP client")
+    done = faultwire("exec", "--mock", "--", *command)
+    assert done.returncode == 0, done.stderr.decode()
+    assert b'"chat.completion"' in done.stdout
+    assert b"exchanges  1: 1 llm" in done.stderr
+    unset = ("env", "-u", variable, *(("-u", "SSL_CERT_FILE") if "CA_FILE" in variable else ()))
+    without = faultwire("exec", "--mock", "--", *unset, *command)
+    assert without.returncode == 3, without.stderr.decode()
+    assert b"exchanges  0\n" in without.stderr

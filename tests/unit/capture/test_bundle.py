@@ -85,7 +85,7 @@ def test_the_same_contents_are_written_once(tmp_path: Path, authority: Path) -> 
     before = first.bundle.stat().st_mtime_ns
     assert write_trust(tmp_path / "out", authority, {}) == first
     assert first.bundle.stat().st_mtime_ns == before
-    assert len(list((tmp_path / "out").iterdir())) == 3
+    assert len(list((tmp_path / "out").iterdir())) == 4
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o700
 
 
@@ -100,3 +100,15 @@ def test_remove_trust_leaves_the_authority_itself(tmp_path: Path, authority: Pat
     write_trust(tmp_path, authority, {})
     remove_trust(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["authority.pem"]
+
+
+@pytest.mark.parametrize(("folder", "fits"), [("out", True), ("a b", True), ("it's", False), ("a:b", False)])
+def test_php_gets_settings_that_name_the_bundle_where_its_path_can_be_written(
+    folder: str, fits: bool, tmp_path: Path, authority: Path
+) -> None:
+    files = write_trust(tmp_path / folder, authority, {})
+    assert (files.php_settings is not None) == fits
+    if files.php_settings is not None:
+        (settings,) = files.php_settings.iterdir()
+        bundle = files.bundle
+        assert settings.read_text() == f"curl.cainfo='{bundle}'\nopenssl.cafile='{bundle}'\n"

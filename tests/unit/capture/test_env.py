@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from faultwire.capture.bundle import TrustFiles
-from faultwire.capture.env import BUNDLE_VARIABLES, PROXY_VARIABLES, changes, child_environment
+from faultwire.capture.env import BUNDLE_VARIABLES, PERL_SWITCHES, PROXY_VARIABLES, changes, child_environment
 from faultwire.capture.node import PRELOAD, with_preload
 
 URL = "http://run-42:secret@127.0.0.1:9001"
@@ -35,6 +36,8 @@ def test_every_proxy_variable_is_set_in_both_cases(name: str) -> None:
         "PIP_CERT",
         "CARGO_HTTP_CAINFO",
         "NIX_SSL_CERT_FILE",
+        "PERL_LWP_SSL_CA_FILE",
+        "MOJO_CA_FILE",
     ],
 )
 def test_variables_that_replace_the_roots_get_the_whole_bundle(name: str) -> None:
@@ -105,3 +108,22 @@ def test_changes_name_what_is_set_and_what_must_go() -> None:
         "C": None,
         "D": "4",
     }
+
+
+@pytest.mark.parametrize(
+    ("theirs", "found"),
+    [("", ":/t/php"), ("/mine", "/mine:/t/php"), ("/mine:", "/mine::/t/php"), (":/t/php", ":/t/php")],
+)
+def test_php_reads_our_settings_behind_its_own_or_the_users(theirs: str, found: str) -> None:
+    trust = replace(TRUST, php_settings=Path("/t/php"))
+    base = {"PHP_INI_SCAN_DIR": theirs} if theirs else {}
+    assert child_environment(base, proxy_url=URL, trust=trust)["PHP_INI_SCAN_DIR"] == found
+
+
+def test_without_such_settings_php_keeps_its_own() -> None:
+    assert "PHP_INI_SCAN_DIR" not in child()
+    assert child({"PHP_INI_SCAN_DIR": "/mine"})["PHP_INI_SCAN_DIR"] == "/mine"
+
+
+def test_perl_looks_at_the_proxy_variables() -> None:
+    assert {child({name: "0"})[name] for name in PERL_SWITCHES} == {"1"}

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from faultwire.capture.runtime import NEEDS, is_static, needs, program_of, recognise
+from faultwire.capture.runtime import NEEDS, NETNS, is_static, needs, program_of, recognise, uncaptured
 
 
 @pytest.mark.parametrize(
@@ -21,6 +22,9 @@ from faultwire.capture.runtime import NEEDS, is_static, needs, program_of, recog
         (["curl", "https://x"], "curl"),
         (["deno", "run", "x.ts"], "deno"),
         (["bun", "x.ts"], "bun"),
+        (["perl", "agent.pl"], "perl"),
+        (["/usr/bin/perl5.36", "agent.pl"], "perl"),
+        (["php8.2", "agent.php"], "php"),
         (["bash", "-c", "x"], "shell"),
         (["env", "A=1", "B=2", "python3", "x.py"], "python"),
         (["timeout", "-k", "5", "30s", "node", "x.js"], "node"),
@@ -90,3 +94,22 @@ def test_what_is_started_is_found_and_a_dynamic_program_is_not_static() -> None:
     assert program_of(["no-such-program"], {"PATH": "/bin"}) is None
     assert not is_static(Path("/bin/sh"))
     assert not is_static(Path("/no/such/program"))
+
+
+@pytest.mark.parametrize("system", ["linux", "darwin"])
+def test_what_to_do_names_a_namespace_where_there_is_one(
+    system: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", system)
+    told = uncaptured(["ruby", "agent.rb"])
+    assert needs("ruby") in told
+    assert (NETNS in told) == (system == "linux")
+
+
+@pytest.mark.parametrize(("bases", "inside"), [(False, True), (True, False)])
+def test_by_another_way_of_capture_the_variables_are_no_reason(bases: bool, inside: bool) -> None:
+    told = uncaptured(["python", "agent.py"], bases=bases, inside=inside)
+    assert "trust_env" not in told
+    assert NETNS not in told
+    assert ("--capture-port" in told) == inside
+    assert "trust_env" in uncaptured(["python", "agent.py"])

@@ -270,3 +270,40 @@ def test_a_place_is_kept_or_given_back_in_whichever_order_attempts_end(met):
         state.record_outcome("e", Subject("k", 0, attempt), fired=bool(one))
     assert state.counts("e") == (1, int(any(met)))
     assert state.slot_released("e", Subject("k", 0, 0)) is not any(met)
+
+
+def test_what_nobody_looked_at_is_sent_again_below_an_sdk_with_its_count_unchanged():
+    state = SessionState()
+    assert sent(state, retry="0") == (0, 0)
+    state.mark_failed("k", 0, seen=False)
+    assert sent(state, retry="0") == (0, 1)
+    state.mark_failed("k", 0, seen=False)
+    assert sent(state, retry="1") == (0, 2), "the SDK repeats it as well, and counts only its own"
+    assert sent(state, retry="0") == (1, 0), "that one was looked at"
+    assert sent(state, retry="2") == (0, 3)
+
+
+def test_below_an_sdk_a_call_is_not_sent_again_forever():
+    state = SessionState()
+    found = []
+    for _ in range(UNDECLARED + 2):
+        n, attempt = sent(state, retry="0")
+        found.append((n, attempt))
+        state.mark_failed("k", n, seen=False)
+    assert found == [*((0, attempt) for attempt in range(UNDECLARED + 1)), (1, 0)]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_of_two_identical_calls_nobody_looked_at_each_is_sent_again_in_any_order(first):
+    """The same calls and attempts, whichever of them arrives when."""
+    state = SessionState()
+    found = []
+    if first:
+        found += [sent(state, retry="0"), sent(state, retry="0")]
+        state.mark_failed("k", 0, seen=False)
+        found.append(sent(state, retry="0"))
+    else:
+        found.append(sent(state, retry="0"))
+        state.mark_failed("k", 0, seen=False)
+        found += [sent(state, retry="0"), sent(state, retry="0")]
+    assert sorted(found) == [(0, 0), (0, 1), (1, 0)]

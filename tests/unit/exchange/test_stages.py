@@ -258,6 +258,32 @@ def test_an_end_that_a_fault_made_is_a_failure_and_bytes_are_none() -> None:
     assert (retry.exchange.n, retry.exchange.attempt) == (0, 1)
 
 
+@pytest.mark.parametrize(
+    ("fault", "n", "attempt"),
+    [
+        pytest.param("goaway: {}", 0, 1, id="refused-unseen"),
+        pytest.param("rst_stream: {code: REFUSED_STREAM}", 0, 1, id="refused-stream"),
+        pytest.param("rst_stream: {code: CANCEL}", 1, 0, id="another-code"),
+        pytest.param("reset: {}", 1, 0, id="reset"),
+        pytest.param("status: {code: 503}", 1, 0, id="answered"),
+    ],
+)
+def test_below_an_sdk_that_counts_only_what_nobody_looked_at_is_sent_again(
+    fault: str, n: int, attempt: int
+) -> None:
+    counted = replace(CHAT, headers=(*HEADERS, ("x-stainless-retry-count", "0")))
+    context = state(fault).context
+    at = ExchangeState(context, Exchange("s", 1, counted, http2=True), None)
+    Understanding(at).on_request()
+    stage = FaultStage(at)
+    stage.on_request()
+    assert list(stage.forward()) or at.chain.answer is not None
+    stage.settle_request()
+    again = ExchangeState(context, Exchange("s", 2, counted, http2=True), None)
+    Understanding(again).on_request()
+    assert (again.exchange.n, again.exchange.attempt) == (n, attempt)
+
+
 def test_a_fault_that_did_not_fire_gives_its_place_back() -> None:
     at, stage = decided("{cut_stream: {after_events: 9}, trigger: {max_times: 1}}")
     (line,) = stage.ledger()

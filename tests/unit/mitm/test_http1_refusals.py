@@ -18,3 +18,19 @@ def test_a_head_that_is_refused_behind_another_is_counted_once(said: tuple[bytes
     assert found.counters["malformed"] == 1
     assert found.counters["exchanges"] == 1
     assert found.client_end == "closed"
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "words"),
+    [
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"505", b"HTTP/2 without TLS (h2c)"),
+        (b"PRI * HTTP/3.0\r\n\r\n", b"400", b"malformed"),
+    ],
+)
+def test_http2_without_tls_is_named_and_nothing_else_is(said: bytes, status: bytes, words: bytes) -> None:
+    found = outcome(Case("", 0, (("client", said),)), native=False)
+    got = b"".join(found.client)
+    assert got.startswith(b"HTTP/1.1 " + status)
+    assert words in got
+    assert found.counters["malformed"] == (status == b"400")
+    assert found.client_end == "closed"

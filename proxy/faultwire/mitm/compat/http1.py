@@ -48,6 +48,11 @@ if TYPE_CHECKING:
     from faultwire.mitm.compat.outgoing import ChangedAnswers
 
 
+PREFACE = b"PRI * HTTP/2.0\r\n"
+"""How HTTP/2 begins without TLS, with prior knowledge (RFC 9113 §3.3, §3.4)."""
+H2C = "HTTP/2 without TLS (h2c) is not served here; use HTTP/1.1, or HTTP/2 over TLS"
+
+
 class ResponsePieces(ResponseData):
     """Pieces of a body that leave together, each in a chunk of its own; none is empty."""
 
@@ -68,7 +73,7 @@ class BoundedHttp1Server(BodyReader, _http1.Http1Server):
     """mitmproxy's side towards an HTTP/1 client, with a limit on the head."""
 
     buf: HeadBuffer
-    on_refusal: Callable[[], None] | None = None
+    on_refusal: Callable[..., None] | None = None
     """Told of every head that is refused here, so that nobody else hears of it."""
     changed: ChangedAnswers | None = None
     """What becomes of answers that somebody changes."""
@@ -114,7 +119,9 @@ class BoundedHttp1Server(BodyReader, _http1.Http1Server):
         """Read a request head once it is whole, and has no flaw."""
         head = self.buf.head() if isinstance(event, events.DataReceived) else None
         flaw = request_flaw(head) if head is not None else None
-        if flaw is not None:
+        if head is not None and head.startswith(PREFACE):
+            yield from self._refuse(505, H2C, "faultwire_refused", h2c=True)
+        elif flaw is not None:
             yield from self._refuse(400, f"the request head is malformed: {flaw}", "faultwire_malformed")
         elif len(self.buf if head is None else head) > HEAD_LIMIT:
             yield from self._refuse(431, "the request head is larger than 64 KiB", "faultwire_refused")
@@ -123,17 +130,19 @@ class BoundedHttp1Server(BodyReader, _http1.Http1Server):
             if self.state == self.done and not self.request:
                 self._tell()
 
-    def _tell(self) -> None:
+    def _tell(self, *, h2c: bool = False) -> None:
         """Tell of a refusal, which ends the connection, once: a head may be read within reading another."""
         on_refusal, self.on_refusal = self.on_refusal, None
         if on_refusal is not None:
-            on_refusal()
+            on_refusal(h2c=h2c)
 
-    def _refuse(self, status: int, message: str, kind: str) -> Generator[commands.Command, Any, None]:
+    def _refuse(
+        self, status: int, message: str, kind: str, *, h2c: bool = False
+    ) -> Generator[commands.Command, Any, None]:
         yield commands.SendData(self.conn, refused(error_responses.Refusal(status, kind, message)))
         yield commands.CloseConnection(self.conn)
         self.state = self.done
-        self._tell()
+        self._tell(h2c=h2c)
 
 
 class Written:

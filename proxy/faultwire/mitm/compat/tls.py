@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from mitmproxy.proxy import events
 from mitmproxy.proxy.layers.tls import ClientTLSLayer, ServerTLSLayer
 
+from faultwire.mitm.compat import transports
+
 if TYPE_CHECKING:
     from collections.abc import Generator
 
@@ -22,6 +24,7 @@ class JoiningTls(ClientTLSLayer):
         super().__init__(context)
         self._unsent: list[bytes] = []
         self._holds = False
+        self._heard = False
 
     def receive_handshake_data(
         self, data: bytes
@@ -51,6 +54,11 @@ class JoiningTls(ClientTLSLayer):
 
     def event_to_child(self, event: events.Event) -> Generator[commands.Command, Any, None]:
         """Pass an event on and carry out what comes back, sends last and joined."""
+        if not self._heard and type(event) is events.DataReceived and event.connection is self.conn:
+            self._heard = True
+            owner = getattr(transports.handler_of(self.context.client), "owner", None)
+            if owner is not None:
+                owner.spoke(self.context.client)
         for command in super().event_to_child(event):
             if self._unsent:
                 yield from self._send()

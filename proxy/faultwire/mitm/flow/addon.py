@@ -210,11 +210,11 @@ class FaultwireAddon:
             client.alpn = b"http/1.1"
         elif list(offers) == [b"h2"]:
             client.alpn = b"h2"
-        if self.gateway.connection(client).captured and not captured.greet(
-            self.gateway, data.context, client
-        ):
+        link = self.gateway.connection(client)
+        if link.captured and not captured.greet(self.gateway, data.context, client):
             return None
-        return self.gateway.handshakes.begin(client, host_of(data.context))
+        self.gateway.handshakes.meet(link, client, data.client_hello.raw_bytes())
+        return self.gateway.handshakes.begin(link, client, host_of(data.context))
 
     @fail_closed
     def tls_start_client(self, data: tls.TlsData) -> None:

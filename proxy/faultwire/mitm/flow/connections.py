@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from faultwire import clock
 from faultwire.events import Arrival
 from faultwire.mitm.compat import transports
+from faultwire.mitm.sessions.handshakes import NOBODY, TlsClient
 from faultwire.mitm.sessions.sessions import UnknownUsers
 from faultwire.mitm.sessions.shared_process import Shared
 
@@ -69,7 +70,8 @@ class ClientConnection:
     hung_up: bool = False
     """Did we reset it? Then what its client does in TLS says nothing of its trust."""
     tls_host: str | None = None
-    """The host of a finished handshake, after which no call has come yet."""
+    """The host of a finished handshake, after which its client has said nothing yet."""
+    tls_client: TlsClient = NOBODY
     beside: OpenConnections = field(default_factory=OpenConnections)
     """All connections of the engine."""
     owner: str | None = None
@@ -134,7 +136,14 @@ class ClientConnection:
     def answered(self, session: Session) -> None:
         """A call of this session came in."""
         if self.tls_host is not None:
-            session.handshakes.answer(self.tls_host)
+            session.handshakes.answer(self.tls_host, self.tls_client)
+            self.tls_host = None
+
+    def spoke(self) -> None:
+        """The client said something inside TLS, and be it no call: it has taken the certificate."""
+        if self.tls_host is not None and (sessions := self.sessions):
+            for session in sessions:
+                session.handshakes.answer(self.tls_host, self.tls_client)
             self.tls_host = None
 
     @property

@@ -6,7 +6,9 @@ import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from faultwire.mitm.network.client_process import program_of
+from faultwire import clock
+from faultwire.mitm.network.client_process import Processes, program_of
+from faultwire.mitm.sessions.handshakes import TlsClient
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 LOOKUPS = 8
 """How often the program of a host's client is looked for: each time costs some 15 ms of CPU."""
+SHARE, AHEAD_S = 0.02, 0.2
+"""Of one processor, what may go into finding the processes of clients, and so much at once."""
 SETTLE_S = 2.0
 """Seconds for which the end of a session waits for the last of these look-ups."""
 
@@ -32,15 +36,29 @@ class FailedHandshakes:
         self._suspects: Counter[str] = Counter()
         self._programs: dict[str, asyncio.Future[str | None]] = {}
         self._naming: set[asyncio.Task[None]] = set()
+        self._processes = Processes()
+        self._since, self._spent = clock.monotonic(), 0.0
 
     def is_suspect(self, host: str) -> bool:
         """Have clients given up on this host before, so that those of the next are still looked for?"""
         return 0 < self._suspects[host] < LOOKUPS
 
-    def begin(self, client: Client, host: str) -> Awaitable[object] | None:
-        """A client says hello. Where clients have given up on this host before, what is to be waited for
-        before it is answered: as long as it waits for us, its socket is there."""
-        if host not in self._suspects:
+    def meet(self, link: ClientConnection, client: Client, hello: bytes) -> None:
+        """A client says hello, in these TLS records: find out who it is. As long as it waits
+        for us, its socket is there."""
+        from faultwire.mitm.network.client_hello import fingerprint  # not needed without TLS
+
+        began, process = clock.monotonic(), None
+        if client.peername and client.sockname and self._spent < AHEAD_S + SHARE * (began - self._since):
+            theirs, ours = client.peername[:2], client.sockname[:2]
+            process = self._processes.of(theirs, ours, apart=link.captured)
+            self._spent += clock.monotonic() - began
+        link.tls_client = TlsClient(process, fingerprint(hello))
+
+    def begin(self, link: ClientConnection, client: Client, host: str) -> Awaitable[object] | None:
+        """A client says hello. Where clients have given up on this host before, and its process is not known,
+        what is to be waited for before it is answered."""
+        if host not in self._suspects or link.tls_client.process is not None:
             return None
         found = self._look_up(client, host)
         return asyncio.wait([found], timeout=SETTLE_S) if found is not None else None
@@ -48,9 +66,11 @@ class FailedHandshakes:
     def fail(self, link: ClientConnection, client: Client, host: str, error: str) -> None:
         """A client gave up, in the handshake or, without an error, after it."""
         link.tls_host = None
-        found = self._programs.pop(client.id, None) or self._look_up(client, host)
+        found = self._programs.pop(client.id, None)
+        if found is None and link.tls_client.process is None:
+            found = self._look_up(client, host)
         for session in link.sessions:
-            self._count(session, host, error, found)
+            self._count(session, link.tls_client, host, error, found)
 
     def end(self, link: ClientConnection, client: Client) -> None:
         """A client's connection is over."""
@@ -73,16 +93,21 @@ class FailedHandshakes:
         return found
 
     def _count(
-        self, session: Session, host: str, error: str, found: asyncio.Future[str | None] | None
+        self,
+        session: Session,
+        who: TlsClient,
+        host: str,
+        error: str,
+        found: asyncio.Future[str | None] | None,
     ) -> None:
-        reason = session.handshakes.fail(host, error)
+        reason = session.handshakes.fail(host, error, who)
         if found is None:
             return
 
         async def name() -> None:
             program = await found
             if program is not None:
-                session.handshakes.name(host, reason, program)
+                session.handshakes.name(host, reason, program, who)
 
         task = asyncio.get_running_loop().create_task(name())
         self._naming.add(task)

@@ -182,13 +182,17 @@ class Gateway:
         if not self.access.is_foreign(client):
             self.stats.strangers.turn_away(host)
 
+    def spoke(self, client: Client) -> None:
+        """A client said something inside its TLS: it has taken our certificate."""
+        self.connection(client).spoke()
+
     def cut_off(self, client: Client, why: str) -> None:
         """A client asked too much of us, and got an error that no fault made."""
         found = self._links[client.id].sessions if client.id in self._links else []
         if found or not self.access.is_foreign(client):
             self._void(found or self.sessions.at_port(client.sockname[1]), why)
 
-    def malformed(self, client: Client) -> None:
+    def malformed(self, client: Client, *, h2c: bool = False) -> None:
         """A request was refused before it was an exchange, because it cannot be read."""
         self.stats.malformed += 1
         link = self._links.get(client.id)
@@ -198,7 +202,7 @@ class Gateway:
                 return
             found = self.sessions.at_port(client.sockname[1])
         for session in found:
-            session.malformed += 1
+            session.lose_unread(h2c=h2c)
             if link is not None:
                 link.answered(session)
 

@@ -15,6 +15,7 @@ from mitmproxy import ctx
 
 from faultwire import _core
 from faultwire.mitm.compat import FastHandler, transports
+from faultwire.mitm.compat.http1 import PREFACE
 from faultwire.mitm.compat.leaves import KEPT, LeafCertificates
 from faultwire.mitm.native import lean, self_test
 from faultwire.mitm.native.layer import NativeLayer
@@ -100,6 +101,8 @@ class NativePath:
         """The native layer for a client that begins in its tunnel with these bytes; None for mitmproxy's."""
         name, why = None, self._unfit(context)
         tls = data[:1] == TLS_RECORD
+        if data.startswith(PREFACE[:6]):
+            why = "h2c"
         if why is None and tls:
             try:
                 hello = _core.client_hello(data)
@@ -115,6 +118,8 @@ class NativePath:
             return None
         self.gateway.stats.native += 1
         self.gateway.stats.native_streams += not self.lean
+        if tls:
+            self.gateway.handshakes.meet(self.gateway.connection(context.client), context.client, data)
         tunnel = self._tunnel(context, name, tls=tls)
         return NativeLayer(context, self.gateway, tunnel, tls=tls, lean=self.lean)
 

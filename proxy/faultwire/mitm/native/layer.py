@@ -248,6 +248,8 @@ class NativeLayer(Layer):
         if not self._open:
             self._failed("connection closed")
             return
+        if self.tunnel.pending(server=False):  # part of a head
+            self.gateway.spoke(self.client)
         exchange = self.exchange
         if exchange is not None and exchange.socket is not None:
             exchange.socket_ended(self.client)

@@ -38,16 +38,22 @@ def user_of(theirs: Place, ours: Place) -> int | None:
     system does not tell.
     """
     try:
-        return _by_netlink(theirs, ours)
+        return read(_by_netlink(theirs, ours))
     except OSError:
         return _by_proc(theirs, ours)
 
 
-def _by_netlink(theirs: Place, ours: Place) -> int | None:
+def inode_of(theirs: Place, ours: Place) -> int | None:
+    """The number of that socket, by which its process is found. As `user_of`, by netlink alone."""
+    found = _read(_by_netlink(theirs, ours))
+    return found[1] if found else None
+
+
+def _by_netlink(theirs: Place, ours: Place) -> bytes:
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG) as asked:
         asked.settimeout(WAIT_S)
         asked.send(question(theirs, ours))
-        return read(asked.recv(4096))
+        return asked.recv(4096)
 
 
 def question(theirs: Place, ours: Place) -> bytes:
@@ -62,6 +68,12 @@ def question(theirs: Place, ours: Place) -> bytes:
 
 def read(answer: bytes) -> int | None:
     """The user in an answer. Raises OSError for one that is none of the kernel's."""
+    found = _read(answer)
+    return found[0] if found else None
+
+
+def _read(answer: bytes) -> tuple[int, int] | None:
+    """The user and the number of the socket."""
     if len(answer) < _HEAD.size + 4:
         raise OSError("sock_diag did not respond")
     _, kind, *_ = _HEAD.unpack_from(answer)
@@ -74,7 +86,7 @@ def read(answer: bytes) -> int | None:
         raise OSError("sock_diag did not respond")
     _, state, _, _, _, user, inode = _FOUND.unpack_from(answer, _HEAD.size)
     # A socket that its process has closed has no inode, and belongs to user 0 here.
-    return int(user) if inode and state != LISTEN else None
+    return (int(user), int(inode)) if inode and state != LISTEN else None
 
 
 def _by_proc(theirs: Place, ours: Place) -> int | None:
@@ -88,7 +100,7 @@ def _by_proc(theirs: Place, ours: Place) -> int | None:
 
 def find(table: Iterable[str], theirs: Place, ours: Place, version6: bool) -> int | None:
     """The user in a table as `/proc/net/tcp` has it."""
-    wanted = [_hexadecimal(theirs, version6), _hexadecimal(ours, version6)]
+    wanted = [hexadecimal(theirs, version6), hexadecimal(ours, version6)]
     for line in table:
         fields = line.split()
         if fields[1:3] == wanted and fields[9] != "0":
@@ -96,7 +108,8 @@ def find(table: Iterable[str], theirs: Place, ours: Place, version6: bool) -> in
     return None
 
 
-def _hexadecimal(place: Place, version6: bool) -> str:
+def hexadecimal(place: Place, version6: bool) -> str:
+    """An address as `/proc/net/tcp`, or `tcp6`, has it."""
     packed = _packed(place[0])
     if version6 and len(packed) == 4:
         packed = bytes(10) + b"\xff\xff" + packed

@@ -59,8 +59,9 @@ class Access:
             return None
         if self.is_foreign(client):
             other = self._users.get(client.id, UNKNOWN)
-            self._refused[other if len(self._refused) < USERS_KEPT else UNKNOWN] += 1
-            return None
+            if other != UNKNOWN or not self._sessions.had(user):
+                self._refused[other if len(self._refused) < USERS_KEPT else UNKNOWN] += 1
+            return None  # a dial that a command had under way when it ended is nobody's call
         return self._sessions.find(user, port)
 
     def is_foreign(self, client: Client) -> bool:

@@ -42,6 +42,8 @@ class Session:
     fired: Counter[str] = field(default_factory=Counter)
     voids: list[str] = field(default_factory=list)
     malformed: int = 0
+    h2c: int = 0
+    """Connections in which HTTP/2 was spoken without TLS."""
     requests_written: int = 0
     """Requests in the bytes that were written to servers for it."""
     requests_recorded: int = 0
@@ -82,6 +84,11 @@ class Session:
         """Note a call in base-URL mode to a route that there is not."""
         if route in self.lost or len(self.lost) < ROUTES_KEPT:
             self.lost[route[:64]] += 1
+
+    def lose_unread(self, *, h2c: bool = False) -> None:
+        """Note a request that nobody could read, or HTTP/2 without TLS."""
+        self.h2c += h2c
+        self.malformed += not h2c
 
     def uncovered(self, host: str) -> None:
         """Note a tunnel to a host that the project's authority cannot vouch for."""
@@ -125,6 +132,9 @@ class Session:
             notes.append(
                 f"{number_of_calls(self.malformed)} had a malformed or oversized head and went nowhere"
             )
+        if self.h2c:
+            times = "1 connection" if self.h2c == 1 else f"{self.h2c} connections"
+            notes.append(f"{times} spoke HTTP/2 without TLS (h2c), which is not served: use HTTP/1.1, or TLS")
         return notes
 
     def count(self, exchange: Exchange, faults: tuple[FaultFired, ...]) -> None:

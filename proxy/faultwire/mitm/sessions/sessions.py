@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from faultwire.exchange.pipeline import SessionContext
     from faultwire.mitm.sessions.client_sessions import ClientSessions
 
+ENDED_KEPT = 1000
+"""Sessions that are over whose users are still known."""
 HOSTS_KEPT = 20
 """Hosts whose turned away calls are counted."""
 
@@ -64,6 +66,7 @@ class Sessions:
         self._users: dict[str, Whose] = {}
         self._ports: dict[int, Whose] = {}
         self._tokens: dict[str, Whose] = {}
+        self._ended: dict[str, str] = {}
         self._shared: dict[str, Shared] = {}
         self._unnamed: Shared | None = None
         self.clients: ClientSessions | None = None
@@ -141,7 +144,14 @@ class Sessions:
         self.detach(session)
         self._names.pop(session.name, None)
         self._users.pop(session.user, None)
+<<<<<<< HEAD
         self._tokens.pop(session.path, None)
+=======
+        self._ended[session.user] = session.token
+        while len(self._ended) > ENDED_KEPT:
+            del self._ended[next(iter(self._ended))]
+        self._tokens.pop(session.token, None)
+>>>>>>> capture17
         self._ports.pop(session.port, None)
         if self.implicit is session:
             self.implicit = None
@@ -169,6 +179,13 @@ class Sessions:
         if found is None:
             return None if self.clients is None else self.clients.by_user(*user)
         return found if hmac.compare_digest(found.token.encode(), user[1].encode()) else None
+
+    def had(self, user: tuple[str, str] | None) -> bool:
+        """Are these the proxy user and token of a session that is over?"""
+        token = self._ended.get(user[0]) if user is not None else None
+        return (
+            user is not None and token is not None and hmac.compare_digest(token.encode(), user[1].encode())
+        )
 
     def by_token(self, token: str) -> Whose | None:
         """Whose token is this? It is long and random, so that looking it up tells nothing."""

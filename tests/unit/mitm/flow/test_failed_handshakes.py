@@ -14,6 +14,7 @@ from faultwire.exchange.pipeline import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.mitm.flow.connections import ClientConnection
 from faultwire.mitm.flow.failed_handshakes import LOOKUPS, FailedHandshakes, host_of
+from faultwire.mitm.network.client_process import Process
 from faultwire.mitm.sessions.sessions import Session, Sessions
 from faultwire.profile.model import Profile
 
@@ -50,14 +51,14 @@ def test_a_refusal_of_a_model_voids_its_session_and_of_another_host_is_a_note(se
 def test_only_a_client_of_a_host_that_was_given_up_waits_and_not_for_ever(session: Session) -> None:
     async def run() -> None:
         failing, link = FailedHandshakes(), ClientConnection(session=session)
-        assert failing.begin(a_client(), "a.example") is None
+        assert failing.begin(link, a_client(), "a.example") is None
         failing.fail(link, a_client(), "a.example", "")
-        assert failing.begin(a_client(), "b.example") is None
+        assert failing.begin(link, a_client(), "b.example") is None
         for _ in range(LOOKUPS - 1):
-            waiting = failing.begin(a_client(), "a.example")
+            waiting = failing.begin(link, a_client(), "a.example")
             assert waiting is not None
             await waiting
-        assert failing.begin(a_client(), "a.example") is None
+        assert failing.begin(link, a_client(), "a.example") is None
         await failing.settle()
 
     asyncio.run(run())
@@ -77,6 +78,39 @@ def test_a_connection_that_ends_without_a_call_was_given_up(session: Session) ->
 
     asyncio.run(run())
     assert [(one.host, one.reason) for one in session.handshakes.failed] == [("b.example", "closed")]
+
+
+def test_a_client_that_said_anything_has_taken_the_certificate(session: Session) -> None:
+    async def run() -> None:
+        failing = FailedHandshakes()
+        for spoke in (True, False):
+            link = ClientConnection(session=session, tls_host=f"{spoke}.example".lower())
+            if spoke:
+                link.spoke()
+            failing.end(link, a_client())
+        nobodys = ClientConnection(tls_host="unknown.example")
+        nobodys.spoke()
+        assert nobodys.tls_host == "unknown.example"  # until a call says whose it is
+        await failing.settle()
+
+    asyncio.run(run())
+    assert [one.host for one in session.handshakes.failed] == ["false.example"]
+
+
+def test_a_client_of_a_known_process_need_not_wait(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run() -> None:
+        failing, link, client = FailedHandshakes(), ClientConnection(session=session), a_client()
+        monkeypatch.setattr(failing._processes, "of", lambda *_, **__: Process(7, "/usr/bin/node"))
+        failing.meet(link, client, b"")
+        failing.fail(link, client, "a.example", "")
+        assert failing.begin(link, client, "a.example") is None
+        assert not failing.is_suspect("a.example")
+        failing._spent = 1e9  # no time is left to look for more
+        failing.meet(link, client, b"")
+        assert link.tls_client.process is None
+
+    asyncio.run(run())
+    assert [(one.program, one.count) for one in session.handshakes.failed] == [("/usr/bin/node", 1)]
 
 
 def test_the_host_is_what_the_client_says_or_where_its_tunnel_leads() -> None:

@@ -101,6 +101,11 @@ def test_one_without_tls_is(place: Place) -> None:
     assert isinstance(place.choose(b"GET / HTTP/1.1\r\n"), NativeLayer)
 
 
+def test_http_2_without_tls_is_mitmproxy_s_which_names_it(place: Place) -> None:
+    assert place.path.choose(place.context, b"PRI * HTTP/2.0\r\n\r\n") is None
+    assert dict(place.gateway.stats.native_declined) == {"h2c": 1}
+
+
 def test_a_hello_that_is_not_whole_is_waited_for_and_counted_nowhere(place: Place) -> None:
     said = hello()
     assert [place.choose(said[:size]) for size in (1, 5, len(said) - 1)] == ["waits"] * 3

@@ -50,6 +50,25 @@ def test_another_user_needs_the_token_and_is_counted(
     assert access._users.get(client.id, UNKNOWN) == UNKNOWN
 
 
+@pytest.mark.parametrize(
+    ("token", "user", "counted"),
+    [
+        pytest.param(None, None, False, id="a-dial-of-a-command-that-has-ended"),
+        pytest.param("guessed", None, True, id="with-another-token"),
+        pytest.param(None, os.getuid() + 1, True, id="of-another-user"),
+    ],
+)
+def test_what_a_command_had_under_way_when_it_ended_is_no_call_without_a_token(
+    token: str | None, user: int | None, counted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owned(monkeypatch, user)
+    access, session, client = opened(check=True)
+    access._sessions.close(session)
+    access.enter(client)
+    assert access.find((session.user, token or session.token), client) is None
+    assert bool(access.notes) == counted
+
+
 @pytest.mark.parametrize("user", [os.getuid(), 0])
 def test_our_own_user_and_root_need_none(user: int, monkeypatch: pytest.MonkeyPatch) -> None:
     owned(monkeypatch, user)

@@ -153,3 +153,12 @@ def test_connections_past_the_proxy_are_reported_and_bounded() -> None:
     assert told["bypassed_more"] == 2
     session.see(tuple(Bypass(f"198.18.0.{at}", 443) for at in range(KEPT + 3)), 1)
     assert (len(session.bypassed), session.bypassed_more) == (KEPT, 4)
+
+
+@pytest.mark.parametrize("h2c", [True, False])
+def test_http2_without_tls_is_no_malformed_head(h2c: bool) -> None:
+    session = Sessions().open(context("a"))
+    session.lose_unread(h2c=h2c)
+    told = "1 connection spoke HTTP/2 without TLS (h2c), which is not served: use HTTP/1.1, or TLS"
+    assert (told in session.notes) == h2c
+    assert ("1 call had a malformed or oversized head and went nowhere" in session.notes) != h2c

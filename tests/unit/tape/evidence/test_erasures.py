@@ -6,7 +6,7 @@ import pytest
 
 from faultwire.tape.evidence.erasures import Erasures
 
-ONE, TWO = "sha256:" + "1" * 64, "sha256:" + "2" * 64
+ONE, TWO = "1" * 64, "2" * 64
 
 
 def erasure(*blobs: str, **other: object) -> dict[str, object]:
