@@ -144,14 +144,10 @@ class Sessions:
         self.detach(session)
         self._names.pop(session.name, None)
         self._users.pop(session.user, None)
-<<<<<<< HEAD
         self._tokens.pop(session.path, None)
-=======
         self._ended[session.user] = session.token
         while len(self._ended) > ENDED_KEPT:
             del self._ended[next(iter(self._ended))]
-        self._tokens.pop(session.token, None)
->>>>>>> capture17
         self._ports.pop(session.port, None)
         if self.implicit is session:
             self.implicit = None
