@@ -24,7 +24,7 @@ class JoiningTls(ClientTLSLayer):
         super().__init__(context)
         self._unsent: list[bytes] = []
         self._holds = False
-        self._heard = False
+        self._spoken = False
 
     def receive_handshake_data(
         self, data: bytes
@@ -54,8 +54,8 @@ class JoiningTls(ClientTLSLayer):
 
     def event_to_child(self, event: events.Event) -> Generator[commands.Command, Any, None]:
         """Pass an event on and carry out what comes back, sends last and joined."""
-        if not self._heard and type(event) is events.DataReceived and event.connection is self.conn:
-            self._heard = True
+        if not self._spoken and type(event) is events.DataReceived and event.connection is self.conn:
+            self._spoken = True
             owner = getattr(transports.handler_of(self.context.client), "owner", None)
             if owner is not None:
                 owner.spoke(self.context.client)
