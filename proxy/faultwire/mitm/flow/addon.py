@@ -213,7 +213,7 @@ class FaultwireAddon:
         link = self.gateway.connection(client)
         if link.captured and not captured.greet(self.gateway, data.context, client):
             return None
-        self.gateway.handshakes.begin(link, client, data.client_hello.raw_bytes())
+        self.gateway.handshakes.note_hello(link, client, data.client_hello.raw_bytes())
         return self.gateway.handshakes.begin(link, client, host_of(data.context))
 
     @fail_closed
