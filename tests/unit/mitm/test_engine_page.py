@@ -42,7 +42,7 @@ def test_every_refusal_is_on_the_page() -> None:
         for kind in re.findall(r"faultwire_\w+", kinds)
     }
     assert told == refusals()
-    assert len(told) == 14
+    assert len(told) == 15
 
 
 def test_refusals_are_json() -> None:

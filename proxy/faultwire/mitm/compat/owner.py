@@ -28,9 +28,6 @@ class Owner(Protocol):
     def crashed(self, client: Client, error: BaseException) -> None:
         """A connection failed in our code or mitmproxy's."""
 
-    def spoke(self, client: Client) -> None:
-        """A client said something inside its TLS."""
-
     def lags(self) -> bool:
         """Has the tape more to write than it should?"""
 

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any
 from mitmproxy.proxy import events
 from mitmproxy.proxy.layers.tls import ClientTLSLayer, ServerTLSLayer
 
-from faultwire.mitm.compat import transports
-
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from mitmproxy.proxy import commands
     from mitmproxy.proxy.context import Context
 
 
 class JoiningTls(ClientTLSLayer):
-    """What one event makes us say leaves in one go; mitmproxy encrypts and sends every chunk alone."""
+    """What one event makes us say leaves in one go; mitmproxy encrypts and sends every chunk alone.
+
+    `on_data` is told once that the client has said something inside."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._unsent: list[bytes] = []
         self._holds = False
-        self._spoken = False
+        self.on_data: Callable[[], None] | None = None
 
     def receive_handshake_data(
         self, data: bytes
@@ -54,11 +54,9 @@ class JoiningTls(ClientTLSLayer):
 
     def event_to_child(self, event: events.Event) -> Generator[commands.Command, Any, None]:
         """Pass an event on and carry out what comes back, sends last and joined."""
-        if not self._spoken and type(event) is events.DataReceived and event.connection is self.conn:
-            self._spoken = True
-            owner = getattr(transports.handler_of(self.context.client), "owner", None)
-            if owner is not None:
-                owner.spoke(self.context.client)
+        if self.on_data is not None and type(event) is events.DataReceived and event.connection is self.conn:
+            on_data, self.on_data = self.on_data, None
+            on_data()
         for command in super().event_to_child(event):
             if self._unsent:
                 yield from self._send()

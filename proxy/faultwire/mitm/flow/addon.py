@@ -213,7 +213,7 @@ class FaultwireAddon:
         link = self.gateway.connection(client)
         if link.captured and not captured.greet(self.gateway, data.context, client):
             return None
-        self.gateway.handshakes.note_hello(link, client, data.client_hello.raw_bytes())
+        self.gateway.handshakes.identify(link, client, data.client_hello.raw_bytes())
         return self.gateway.handshakes.begin(link, client, host_of(data.context))
 
     @fail_closed
@@ -244,7 +244,7 @@ class FaultwireAddon:
         tunnel = self.gateway.tunnels.of(data.context.client)
         link = self.gateway.connection(data.context.client)
         if (tunnel is None or tunnel.flaw is None) and not link.hung_up:
-            link.tls_host = host_of(data.context)
+            link.establish(host_of(data.context), data.context.layers[-1])
         if data.context.client.alpn == b"h2":
             handler = transports.handler_of(data.context.client)
             if hasattr(handler, "unhurried"):

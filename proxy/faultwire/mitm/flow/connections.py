@@ -139,6 +139,12 @@ class ClientConnection:
             session.handshakes.answer(self.tls_host, self.tls_client)
             self.tls_host = None
 
+    def establish(self, host: str, layer: Any) -> None:
+        """A handshake for this host is over in this layer of mitmproxy's, or of ours."""
+        self.tls_host = host
+        if hasattr(layer, "on_data"):
+            layer.on_data = self.spoke
+
     def spoke(self) -> None:
         """The client said something inside TLS, and be it no call: it has taken the certificate."""
         if self.tls_host is not None and (sessions := self.sessions):

@@ -43,7 +43,7 @@ class FailedHandshakes:
         """Have clients given up on this host before, so that those of the next are still looked for?"""
         return 0 < self._suspects[host] < LOOKUPS
 
-    def note_hello(self, link: ClientConnection, client: Client, hello: bytes) -> None:
+    def identify(self, link: ClientConnection, client: Client, hello: bytes) -> None:
         """A client says hello, in these TLS records: find out who it is. As long as it waits
         for us, its socket is there."""
         from faultwire.mitm.network.client_hello import fingerprint  # not needed without TLS

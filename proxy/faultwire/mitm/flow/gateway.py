@@ -182,10 +182,6 @@ class Gateway:
         if not self.access.is_foreign(client):
             self.stats.strangers.turn_away(host)
 
-    def spoke(self, client: Client) -> None:
-        """A client said something inside its TLS: it has taken our certificate."""
-        self.connection(client).spoke()
-
     def cut_off(self, client: Client, why: str) -> None:
         """A client asked too much of us, and got an error that no fault made."""
         found = self._links[client.id].sessions if client.id in self._links else []

@@ -119,7 +119,7 @@ class NativePath:
         self.gateway.stats.native += 1
         self.gateway.stats.native_streams += not self.lean
         if tls:
-            self.gateway.handshakes.note_hello(self.gateway.connection(context.client), context.client, data)
+            self.gateway.handshakes.identify(self.gateway.connection(context.client), context.client, data)
         tunnel = self._tunnel(context, name, tls=tls)
         return NativeLayer(context, self.gateway, tunnel, tls=tls, lean=self.lean)
 

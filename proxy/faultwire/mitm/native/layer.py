@@ -249,7 +249,7 @@ class NativeLayer(Layer):
             self._failed("connection closed")
             return
         if self.tunnel.pending(server=False):  # part of a head
-            self.gateway.spoke(self.client)
+            self.gateway.connection(self.client).spoke()
         exchange = self.exchange
         if exchange is not None and exchange.socket is not None:
             exchange.socket_ended(self.client)

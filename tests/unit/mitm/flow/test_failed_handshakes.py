@@ -101,12 +101,12 @@ def test_a_client_of_a_known_process_need_not_wait(session: Session, monkeypatch
     async def run() -> None:
         failing, link, client = FailedHandshakes(), ClientConnection(session=session), a_client()
         monkeypatch.setattr(failing._processes, "of", lambda *_, **__: Process(7, "/usr/bin/node"))
-        failing.note_hello(link, client, b"")
+        failing.identify(link, client, b"")
         failing.fail(link, client, "a.example", "")
         assert failing.begin(link, client, "a.example") is None
         assert not failing.is_suspect("a.example")
         failing._spent = 1e9  # no time is left to look for more
-        failing.note_hello(link, client, b"")
+        failing.identify(link, client, b"")
         assert link.tls_client.process is None
 
     asyncio.run(run())

@@ -44,7 +44,7 @@ def test_the_process_that_has_the_socket(
     assert processes.of(THEIRS, OURS) == found  # asked first this time
 
 
-def test_a_system_without_a_process_table_names_nobody(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_system_that_does_not_know_nobody_is_named(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object) -> int:
         raise OSError("sock_diag refused")
 
@@ -55,7 +55,7 @@ def test_a_system_without_a_process_table_names_nobody(proc: Path, monkeypatch: 
     assert Processes(str(proc)).of(THEIRS, OURS) is None
 
 
-def test_in_another_network_namespace_its_own_end_is_asked(proc: Path) -> None:
+def test_in_another_network_namespace_its_own_end_is_looked_for(proc: Path) -> None:
     for pid, space, inode in ((10, "ours", 2), (11, "theirs", 3), ("self", "ours", 0)):
         (proc / str(pid) / "ns").mkdir(parents=True)
         (proc / space).touch()
