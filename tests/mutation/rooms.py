@@ -112,7 +112,11 @@ PYTHON = (
     ),
     PythonRoom(
         "verification",
-        ("faultwire/tape/evidence/findings.py", "faultwire/tape/evidence/verify.py"),
+        (
+            "faultwire/tape/evidence/erasures.py",
+            "faultwire/tape/evidence/findings.py",
+            "faultwire/tape/evidence/verify.py",
+        ),
         EVIDENCE,
     ),
     PythonRoom(

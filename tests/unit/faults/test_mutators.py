@@ -41,7 +41,7 @@ def test_a_body_is_edited_and_a_rest_is_not(run, web) -> None:
 
 
 def test_a_place_that_is_never_reached_ends_nothing(run, web) -> None:
-    mutator = ended(AfterBytes(after_bytes=9), Cut(), "closed")
+    mutator = ended(AfterBytes(after_bytes=9), Cut(), "closed", web)
     assert run(mutator, web, [b"abc"], "bytes") == [Send(b"abc")]
     assert mutator.effect is None
 

@@ -12,6 +12,7 @@ import pytest
 
 from faultwire import child_process
 from faultwire.mitm.compat import heads, http1, http2
+from faultwire.mitm.engine import spreader
 from faultwire.mitm.messages import error_responses
 from faultwire.mitm.settings import EngineSettings
 
@@ -32,7 +33,11 @@ def refusals() -> set[tuple[int, str]]:
     modules = (error_responses, http1, http2)
     source = "\n".join(inspect.getsource(module) for module in modules)
     called = re.findall(r'(?:Refusal|_refuse)\(\s*(\d{3}),[^)]*?"(faultwire_\w+)"', source)
-    return {(int(status), kind) for status, kind in called}
+    turned_away = inspect.getsource(spreader.Spreader._turn_away)
+    kind, status = re.search(r'"(faultwire_\w+)"', turned_away), re.search(r"HTTP/1\.1 (\d{3})", turned_away)
+    assert kind is not None
+    assert status is not None
+    return {(int(code), name) for code, name in [*called, (status[1], kind[1])]}
 
 
 def test_every_refusal_is_on_the_page() -> None:
@@ -42,7 +47,7 @@ def test_every_refusal_is_on_the_page() -> None:
         for kind in re.findall(r"faultwire_\w+", kinds)
     }
     assert told == refusals()
-    assert len(told) == 15
+    assert len(told) == 16
 
 
 def test_refusals_are_json() -> None:
