@@ -16,6 +16,7 @@ from typing import Any
 from tape_copies import OTHERS, STRANGER, Copy, Event, first
 
 from faultwire.tape.evidence.sealer import seal_path
+from faultwire.tape.format import events as tape_events
 from faultwire.tape.format.hash_chain import leaf
 
 
@@ -53,6 +54,15 @@ def _unindexed(copy: Copy) -> None:
     copy.path.chmod(0o600)
     _swapped(copy)
     copy.seal_file(copy.key)
+
+
+def _erase(copy: Copy, events: list[Event], count: int, *, gone: bool = True) -> None:
+    """An event says of so many bodies that they were erased."""
+    named = dict.fromkeys(event["body"]["blob"] for event in events if event.get("body"))
+    blobs = sorted(list(named)[:count])
+    events.append(tape_events.erasure(blobs, "asked", "somebody", 1_795_000_000_000))
+    for blob in blobs if gone else ():
+        copy.rows("DELETE FROM blobs WHERE digest = ?", values=(bytes.fromhex(blob),))
 
 
 def _damaged(copy: Copy) -> None:
@@ -143,6 +153,18 @@ CASES: dict[str, Case] = {
     ),
     "a body is gone": Case(
         lambda copy: _body(copy, "DELETE FROM blobs WHERE rowid = 1"), ("blob `{}` is missing",)
+    ),
+    "a body was erased": Case(
+        lambda copy: copy.remake(lambda events: _erase(copy, events, 1)),
+        ("{} erased on {} by {}: {}", "body was"),
+    ),
+    "two bodies were erased": Case(
+        lambda copy: copy.remake(lambda events: _erase(copy, events, 2)),
+        ("{} erased on {} by {}: {}", "bodies were"),
+    ),
+    "an erasure of a body that is there": Case(
+        lambda copy: copy.remake(lambda events: _erase(copy, events, 1, gone=False)),
+        ("the erasure at event {} names a body that is not erased",),
     ),
     "a body is no zstd data": Case(
         lambda copy: _body(copy, "UPDATE blobs SET packed = 1 WHERE rowid = 1"), ("blob `{}`: {}",)

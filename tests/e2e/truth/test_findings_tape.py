@@ -18,9 +18,14 @@ from tape_copies import copied
 from faultwire.tape.evidence.sealer import seal_path
 
 PATTERNS = Patterns(
-    ("tape/evidence/verify.py", "tape/evidence/check_seals.py"),
+    ("tape/evidence/verify.py", "tape/evidence/check_seals.py", "tape/evidence/erasures.py"),
     special={"session `{}` {}": r"session `[^`]*` went past the proxy: .+"},
-    parts=("a trusted key, and none is trusted here", "{} or another of {} trusted keys"),
+    parts=(
+        "body was",
+        "bodies were",
+        "a trusted key, and none is trusted here",
+        "{} or another of {} trusted keys",
+    ),
 )
 AGENT = Path(__file__).with_name("logging_agent.py")
 

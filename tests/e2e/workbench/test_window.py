@@ -56,7 +56,7 @@ def test_what_is_far_up_comes_when_it_is_scrolled_to(open_page: Any) -> None:
         open_page.evaluate(f"document.getElementById('list').scrollTop = {at}")
         open_page.locator(".space .line .chip").first.wait_for()
         open_page.wait_for_function(
-            "[...document.querySelectorAll('.space .line .c-what')].every(one => one.innerText !== '…')"
+            "() => [...document.querySelectorAll('.space .line .c-what')].every(one => one.innerText !== '…')"
         )
     assert all(len(url.split("=")[1].split(",")) <= 200 for url in asked_for())
     open_page.keyboard.press("G")
