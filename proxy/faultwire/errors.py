@@ -174,3 +174,12 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     options = sorted(known)
     close = nearest(name, options)
     return f"did you mean `{close}`?" if close else f"known: {', '.join(options)}"
+
+
+def port_taken(host: str, port: int, error: OSError) -> UsageError:
+    """The error for an address that cannot be listened on."""
+    return UsageError(
+        f"`{host}:{port}` cannot be listened on: {error.strerror or error}",
+        code="engine.port",
+        hint="another program has it; choose another `--listen`, or port 0 for a free one",
+    )

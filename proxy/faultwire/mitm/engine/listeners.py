@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from faultwire.errors import UsageError
+from faultwire.errors import port_taken
 from faultwire.mitm.compat.http1 import refused
 from faultwire.mitm.messages import error_responses
 
@@ -23,11 +23,7 @@ async def listen(host: str, port: int, accept: Callable[..., Any]) -> asyncio.Se
     try:
         return await asyncio.start_server(accept, host, port, start_serving=False, backlog=512)
     except OSError as error:
-        raise UsageError(
-            f"`{host}:{port}` cannot be listened on: {error.strerror or error}",
-            code="engine.port",
-            hint="another program has it; choose another `--listen`, or port 0 for a free one",
-        ) from error
+        raise port_taken(host, port, error) from error
 
 
 def let_in(gateway: Gateway, client: Client, writer: asyncio.StreamWriter) -> Source | None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from faultwire import clock
-from faultwire.errors import UsageError
+from faultwire.errors import port_taken
 from faultwire.mitm.engine.handed_over import CLOSED, IDLE, frame_of
 from faultwire.mitm.engine.placement import MOST_HEAD, Placement, session_of
 
@@ -237,9 +237,5 @@ def _listening(address: tuple[str, int]) -> socket.socket:
             listener.close()
             raise
     except OSError as error:
-        raise UsageError(
-            f"`{host}:{port}` cannot be listened on: {error.strerror or error}",
-            code="engine.port",
-            hint="another program has it; choose another `--listen`, or port 0 for a free one",
-        ) from error
+        raise port_taken(host, port, error) from error
     return listener

@@ -125,11 +125,10 @@ class CallNumbering:
         self._numbered = max(self._numbered, self._forgotten)
 
 
-class NumberedCall:
-    """Knows one exchange whose number was found out before."""
+class _OneCall:
+    """Knows one exchange that was read without the others."""
 
-    def __init__(self, n: int) -> None:
-        self._n = n
+    def __init__(self) -> None:
         self._alone = CallNumbering()
 
     def take(self, event: Event, request: Request, answer: Delivery | None = None) -> int:
@@ -143,30 +142,26 @@ class NumberedCall:
     def revoked(self, place: int) -> str | None:
         """Why it was not that, or None."""
         return self._alone.revoked(place)
+
+
+class NumberedCall(_OneCall):
+    """One whose number was found out before."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__()
+        self._n = n
 
     def at(self, place: int) -> tuple[str, int]:
         """Its key, and the number."""
         return self._alone.at(place)[0], self._n
 
 
-class LookedUpCall:
-    """Knows one exchange that was read without the others; they are read once its number is wanted."""
+class LookedUpCall(_OneCall):
+    """One for which the others are read once its number is wanted."""
 
     def __init__(self, find: Callable[[], Recorded | None]) -> None:
+        super().__init__()
         self._find = find
-        self._alone = CallNumbering()
-
-    def take(self, event: Event, request: Request, answer: Delivery | None = None) -> int:
-        """That exchange."""
-        return self._alone.take(event, request, answer)
-
-    def known(self, place: int) -> Known:
-        """What it was taken for."""
-        return self._alone.known(place)
-
-    def revoked(self, place: int) -> str | None:
-        """Why it was not that, or None."""
-        return self._alone.revoked(place)
 
     def at(self, place: int) -> tuple[str, int]:
         """Key and number, from its whole session."""
