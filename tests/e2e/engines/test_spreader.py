@@ -14,7 +14,7 @@ import pytest
 
 from faultwire.errors import UsageError
 from faultwire.mitm.engine.handed_over import CLOSED, FRAME, IDLE
-from faultwire.mitm.engine.spreader import Spreader
+from faultwire.mitm.engine.spreader import HEAD_S, Spreader
 
 USER, TOKEN = "s12ab", "0123456789abcdef"
 LIMIT_S = 20
@@ -48,6 +48,21 @@ def taken(channel: socket.socket) -> tuple[str, bytes]:
     frame, descriptors, _, _ = socket.recv_fds(channel, FRAME, 1)
     with socket.socket(fileno=descriptors[0]) as client:
         return frame.rstrip(b"\0").decode(), client.recv(4096)
+
+
+def test_a_client_that_says_nothing_has_its_own_time_and_not_that_of_a_head() -> None:
+    made = Spreader(("127.0.0.1", 0), 1, USER, TOKEN, 0.1)
+    made.start()
+    try:
+        with connected(made) as silent, connected(made) as begun:
+            begun.sendall(b"CONN")
+            silent.settimeout(HEAD_S / 2)
+            assert silent.recv(1) == b""
+            begun.settimeout(0.5)
+            with pytest.raises(TimeoutError):
+                begun.recv(1)  # it has as long as a head has
+    finally:
+        made.close()
 
 
 def test_a_head_in_pieces_goes_unread_to_the_engine_of_its_session(

@@ -24,6 +24,11 @@ def test_what_needs_one_engine_is_refused_beside_several(option: str) -> None:
     assert f"--{option.replace('_', '-')}" in caught.value.message
 
 
+def test_a_tunnel_belongs_to_one_engine() -> None:
+    with pytest.raises(UsageError, match="--capture tun or wireguard"):
+        count_of(2, {"packets": object()})
+
+
 def run_of(*codes: int | None) -> Any:
     engines: Any = [SimpleNamespace(exit_code=code, stats=dict) for code in codes]
     return SimpleNamespace(engines=EnginePool(engines), engine=engines[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from faultwire.events import Bypass
 from faultwire.mitm.network.refused_packets import RefusedPacket
-from faultwire.mitm.sessions.namespace_traffic import KEPT, NamespaceTraffic
+from faultwire.mitm.sessions.namespace_traffic import KEPT, TAKEN, NamespaceTraffic
 
 
 def test_a_port_that_is_not_captured_is_reported_with_its_remedies() -> None:
@@ -125,3 +125,11 @@ def test_peers_to_which_connections_came_by_a_tunnel_are_not_past_it() -> None:
     seen = [Bypass("203.0.113.7", 443), Bypass("203.0.113.7", 80), Bypass("203.0.113.7", 443, "udp")]
     assert traffic.not_taken(seen) == seen[1:]
     assert NamespaceTraffic().not_taken(seen) == seen
+
+
+def test_a_scan_through_a_tunnel_fills_no_memory() -> None:
+    traffic = by_tunnel()
+    for port in range(TAKEN + 10):
+        traffic.take("tcp", "203.0.113.7", port)
+    late = Bypass("203.0.113.7", TAKEN + 5)
+    assert traffic.not_taken([Bypass("203.0.113.7", TAKEN - 1), late]) == [late]
