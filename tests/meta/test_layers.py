@@ -144,6 +144,7 @@ ENDS = {
     "evolution",
     "ingestion",
     "load",
+    "service",
     "store",
     "workbench",
 }

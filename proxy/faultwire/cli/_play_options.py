@@ -17,12 +17,11 @@ if TYPE_CHECKING:
 
     from faultwire.campaign.ci_run import Result
     from faultwire.cli._campaign_options import CampaignOptions
-    from faultwire.cli._store_options import StoreOptions
+    from faultwire.cli._store_options import StoreOptions, Target
     from faultwire.cli._ui_options import UiOptions
     from faultwire.cli.output import Format
     from faultwire.config.model import Config
     from faultwire.contract.statistics import Until
-    from faultwire.store.results import Store
 
 F = TypeVar("F", bound="Callable[..., Any]")
 DEFAULT = Path("faultwire.yaml")
@@ -93,8 +92,8 @@ class Play:
 
         return perform
 
-    def opened_store(self) -> Store | None:
-        """The database that keeps the results, too, if one is named. Raises UsageError and FaultwireError."""
+    def opened_store(self) -> Target | None:
+        """What keeps the results, too, if it is named. Raises UsageError and FaultwireError."""
         return self.store.open() if self.store is not None else None
 
     def sequential(self) -> Until | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,9 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from faultwire.store.results import Store
+    from faultwire.store.service_client import ServiceClient
+
+    Target = Store | ServiceClient
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -23,6 +27,7 @@ class StoreOptions:
 
     url: str | None
     name: str | None
+    token: Path | None = None
 
     @property
     def project(self) -> str:
@@ -31,31 +36,45 @@ class StoreOptions:
 
         return self.name or name_for(Path.cwd().name)
 
-    def open(self) -> Store | None:
+    def open(self) -> Target | None:
         """The store, if there is one. Raises UsageError and FaultwireError."""
         if self.url is None:
             return None
-        try:
-            from faultwire.store.results import Store
-        except ImportError as error:
-            from faultwire.errors import UsageError
+        if self.url.startswith(("https://", "http://")):
+            from faultwire.store.service_client import ServiceClient
 
-            raise UsageError(
-                f"found no `{error.name}`, expected it for --store",
-                code="usage.store",
-                hint="pip install 'faultwire[store]'",
-            ) from error
+            return ServiceClient.open(self.url, self.project, self.token)
+        with with_store():
+            from faultwire.store.results import Store
         return Store.open(self.url, self.project)
 
 
-def stored(store: Store | None, run: Path) -> None:
+@contextmanager
+def with_store() -> Iterator[None]:
+    """Import what the store is made of. Raises UsageError that names the package which is missing."""
+    try:
+        yield
+    except ImportError as error:
+        from faultwire.errors import UsageError
+
+        raise UsageError(
+            f"found no `{error.name}`, expected it for --store",
+            code="usage.store",
+            hint="pip install 'faultwire[store]'",
+        ) from error
+
+
+def stored(store: Target | None, run: Path) -> None:
     """Keep a run's results in a store, if there is one; closes it. Raises UsageError and FaultwireError."""
     if store is None:
         return
+    from faultwire.cli.output import say
     from faultwire.store.results import run_of
 
     try:
         store.add(run_of(run))
+        for note in store.notes:
+            say(note)
     finally:
         store.close()
 
@@ -68,13 +87,20 @@ def project_option(command: F) -> F:
 
 
 def store_option(command: F) -> F:
-    """Add `--store`."""
+    """Add `--store` and `--store-token`."""
+    token = click.option(
+        "--store-token",
+        type=click.Path(path_type=Path, exists=True, dir_okay=False),
+        metavar="FILE",
+        help="The token for a --store that is a service.",
+    )
     return click.option(
         "--store",
         "store_url",
         metavar="URL",
-        help="Keep the run's results in a database, too: sqlite:///FILE or postgresql://USER@HOST/NAME.",
-    )(command)
+        help="Keep the run's results in a database, too (sqlite:///FILE, postgresql://USER@HOST/NAME), or at "
+        "a team's service (https://HOST).",
+    )(token(command))
 
 
 def tapes_option(command: F) -> F:
@@ -91,8 +117,8 @@ def store_options(command: F) -> F:
     """Add `--store` and `--project`, and hand them over as one value, `store`."""
 
     @functools.wraps(command)
-    def packed(store_url: str | None, project: str | None, **rest: Any) -> Any:
-        return command(store=StoreOptions(store_url, project), **rest)
+    def packed(store_url: str | None, project: str | None, store_token: Path | None, **rest: Any) -> Any:
+        return command(store=StoreOptions(store_url, project, store_token), **rest)
 
     found: Any = packed
     return store_option(project_option(found))  # type: ignore[no-any-return]

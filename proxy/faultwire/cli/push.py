@@ -17,7 +17,10 @@ from faultwire.text import counted
 @click.option("--tapes", metavar="PLACE", help="Where tapes go: a folder, or s3://BUCKET/PREFIX.")
 @store_option
 @project_option
-def push(names: tuple[str, ...], tapes: str | None, store_url: str | None, project: str | None) -> None:
+def push(
+    names: tuple[str, ...], tapes: str | None, store_url: str | None, store_token: Path | None,
+    project: str | None,
+) -> None:  # fmt: skip
     """Send runs (by id, `last`, or folder) and tapes: results to --store, tapes to --tapes.
 
     Each tape must verify and be sealed. What is there already is not sent again, so that the same command
@@ -25,7 +28,7 @@ def push(names: tuple[str, ...], tapes: str | None, store_url: str | None, proje
     """
     from faultwire.errors import UsageError
 
-    options = StoreOptions(store_url, project)
+    options = StoreOptions(store_url, project, store_token)
     if tapes is None and store_url is None:
         raise UsageError("found neither --store nor --tapes, expected one of them", code="usage.push")
     found = [(name, _run(name)) for name in names]
@@ -37,6 +40,8 @@ def push(names: tuple[str, ...], tapes: str | None, store_url: str | None, proje
 
                 added = store.add(run_of(run))
                 show(f"{run.name}: {'added to' if added else 'is already in'} the store")
+                for note in store.notes:
+                    say(note)
             if tapes is not None:
                 _push_tapes(tapes, name, run, options.project)
     finally:

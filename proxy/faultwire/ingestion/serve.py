@@ -32,15 +32,24 @@ class Listen:
     token: str | None = None
 
     @classmethod
-    def parse(cls, text: str, certificate: Path | None, key: Path | None, token: Path | None) -> Listen:
-        """From the options of a command. Raises UsageError."""
+    def parse(
+        cls,
+        text: str,
+        certificate: Path | None,
+        key: Path | None,
+        token: Path | None,
+        *,
+        own_tokens: bool = False,
+    ) -> Listen:
+        """From the options of a command; with `own_tokens` the service knows callers by itself. Raises
+        UsageError."""
         host, _, port = text.rpartition(":")
         if not host or not (port.isascii() and port.isdigit()) or int(port) > 65535:
             raise UsageError(f"found `--listen {text}`, expected `HOST:PORT`", code="usage.listen")
         if (certificate is None) != (key is None):
             raise UsageError("found one of `--cert` and `--key`, expected both or none", code="usage.tls")
         found = cls(host.strip("[]"), int(port), certificate, key, None if token is None else _token(token))
-        if not is_loopback(found.host) and (certificate is None or token is None):
+        if not is_loopback(found.host) and (certificate is None or (token is None and not own_tokens)):
             missing = "`--cert` and `--key`" if certificate is None else "`--token-file`"
             raise UsageError(
                 f"found `--listen` with `{found.host}`, which others can reach, expected {missing} with it",

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Engine
 
+    Database = Engine
+    """For those who hand one on and ask it nothing."""
+
 DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 HINT = "`sqlite:///results.db`, or `postgresql://USER@HOST/NAME`"
 LOCK = 0x46575354

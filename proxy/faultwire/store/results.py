@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 import zstandard
 
-from faultwire.errors import TapeError, UsageError
+from faultwire.errors import TapeError, UsageError, printable
 from faultwire.store.database import in_project, open_engine
 from faultwire.store.schema import cells, phases, projects, runs
 
@@ -84,6 +84,8 @@ class Store:
     def __init__(self, engine: Engine, project: str) -> None:
         self._engine = engine
         self.project = project
+        self.notes: Sequence[str] = ()
+        """What there is to say of the runs that were added: nothing by a database, unlike a service."""
 
     @classmethod
     def open(cls, url: str, project: str) -> Store:
@@ -137,6 +139,15 @@ class Store:
         query = query.order_by(runs.c.started_at.desc(), runs.c.id.desc()).limit(most)
         with in_project(self._engine, self.project) as connection:
             return [dict(row) for row in connection.execute(query).mappings()][::-1]
+
+    def run(self, run: str) -> Mapping[str, Any]:
+        """One run. Raises UsageError where the project has none of this name."""
+        query = sa.select(runs).where(runs.c.project == self.project, runs.c.id == run)
+        with in_project(self._engine, self.project) as connection:
+            found = connection.execute(query).mappings().first()
+        if found is None:
+            raise UsageError(f"the store has no run `{printable(run)[:64]}`", code="store.no_run")
+        return dict(found)
 
     def report(self, run: str, phase: str) -> dict[str, Any]:
         """A phase's report. Raises UsageError where the project has none such."""

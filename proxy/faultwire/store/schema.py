@@ -75,7 +75,55 @@ cells = Table(
     Column("verdict", String(20), nullable=False),
     ForeignKeyConstraint(["project", "run", "phase"], ["phases.project", "phases.run", "phases.name"]),
     Index("ix_cells_project_invocation_invariant", "project", "invocation", "invariant"),
+    Index("ix_cells_project_run_scenario_verdict", "project", "run", "scenario", "verdict"),
 )
+
+comments = Table(
+    "comments",
+    tables,
+    Column("project", String(100), primary_key=True),
+    Column("id", String(32), primary_key=True),
+    Column("run", String(64), nullable=False),
+    Column("author", String(200), nullable=False),
+    Column("text", String(4000), nullable=False),
+    Column("written_at", String(40), nullable=False),
+    ForeignKeyConstraint(["project", "run"], ["runs.project", "runs.id"]),
+    Index("ix_comments_project_run", "project", "run"),
+)
+
+baselines = Table(
+    "baselines",
+    tables,
+    Column("project", String(100), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("run", String(64), nullable=False),
+    Column("promoted_by", String(200), nullable=False),
+    Column("reason", String(400), nullable=False),
+    Column("promoted_at", String(40), nullable=False),
+    ForeignKeyConstraint(["project", "run"], ["runs.project", "runs.id"]),
+)
+"""What runs are compared with: the row with the largest `number` counts, the others are earlier ones."""
+
+tokens = Table(
+    "tokens",
+    tables,
+    Column("project", String(100), ForeignKey("projects.name"), primary_key=True),
+    Column("id", String(32), primary_key=True),
+    Column("name", String(100), nullable=False),
+    Column("role", String(20), nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("run", String(64)),
+    Column("made_by", String(200), nullable=False),
+    Column("made_at", String(40), nullable=False),
+    Column("expires_at", String(40), nullable=False),
+    Column("revoked_at", String(40)),
+)
+"""Who may come in: `digest` is the SHA-256 of the secret. One that names a `run` is a link to share, which
+shows that run and nothing else."""
 
 SEPARATED = ("runs", "phases", "cells")
 """Tables that are append-only, and whose rows are seen from within their project alone."""
+TEAM_APPENDED = ("comments", "baselines")
+"""The same, of what a team adds."""
+TEAM_CHANGED = ("tokens",)
+"""Seen from within their project alone; a row may be changed."""

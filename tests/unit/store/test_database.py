@@ -13,8 +13,8 @@ from sqlalchemy import Engine
 
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.store.database import in_project, open_engine, unreachable
-from faultwire.store.migrations.versions import v0001_runs, v0002_history
-from faultwire.store.schema import SEPARATED, runs, tables
+from faultwire.store.migrations.versions import v0001_runs, v0002_history, v0003_team
+from faultwire.store.schema import SEPARATED, TEAM_APPENDED, TEAM_CHANGED, runs, tables
 
 RUN = {"project": "p", "id": "r", "content": "c", "command": "run", "status": "finished", "started_at": "t",
        "version": "1"}  # fmt: skip
@@ -32,14 +32,19 @@ def test_the_steps_make_the_tables_that_the_code_knows(engine: Engine) -> None:
         assert compare_metadata(MigrationContext.configure(connection), tables) == []
     assert (v0001_runs.down_revision, v0002_history.down_revision) == (None, v0001_runs.revision)
     assert v0001_runs.SEPARATED == SEPARATED
+    assert (v0003_team.down_revision, v0003_team.APPENDED) == (v0002_history.revision, TEAM_APPENDED)
+    assert v0003_team.CHANGED == TEAM_CHANGED
 
 
 def test_an_older_schema_is_brought_forward_with_what_it_holds(engine: Engine, tmp_path: Path) -> None:
     with engine.begin() as connection:
         connection.execute(sa.text("INSERT INTO projects VALUES ('p')"))
         connection.execute(runs.insert().values(**RUN))
-        for index in ("ix_runs_project_started_at", "ix_cells_project_invocation_invariant"):
+        later = ("ix_cells_project_invocation_invariant", "ix_cells_project_run_scenario_verdict")
+        for index in ("ix_runs_project_started_at", *later):
             connection.execute(sa.text(f"DROP INDEX {index}"))
+        for table in (*TEAM_APPENDED, *TEAM_CHANGED):
+            connection.execute(sa.text(f"DROP TABLE {table}"))
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0001'"))
     again = open_engine(f"sqlite:///{tmp_path}/results.db")
     with again.connect() as connection:

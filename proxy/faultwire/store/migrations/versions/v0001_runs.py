@@ -46,7 +46,7 @@ def upgrade() -> None:
         ),
     )  # fmt: skip
     for table in SEPARATED:
-        _only_added(table)
+        only_added(table)
 
 
 def _runs() -> None:
@@ -76,7 +76,7 @@ def _runs() -> None:
     )
 
 
-def _only_added(table: str) -> None:
+def only_added(table: str) -> None:
     """Refuse changes and removals in the database itself, and on PostgreSQL rows of other projects."""
     if op.get_bind().dialect.name == "sqlite":
         for verb in ("UPDATE", "DELETE"):
@@ -86,13 +86,18 @@ def _only_added(table: str) -> None:
             )
         return
     op.execute(
-        f"CREATE FUNCTION {table}_only_added() RETURNS trigger LANGUAGE plpgsql AS "
+        f"CREATE FUNCTION {table}only_added() RETURNS trigger LANGUAGE plpgsql AS "
         f"$$ BEGIN RAISE EXCEPTION 'rows of {table} are only added'; END $$"
     )
     op.execute(
         f"CREATE TRIGGER {table}_only_added BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
-        f"FOR EACH STATEMENT EXECUTE FUNCTION {table}_only_added()"
+        f"FOR EACH STATEMENT EXECUTE FUNCTION {table}only_added()"
     )
+    separated(table)
+
+
+def separated(table: str) -> None:
+    """Have PostgreSQL keep rows of other projects away."""
     op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
     op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
     here = "project = current_setting('faultwire.project', true)"

@@ -1,0 +1,99 @@
+"""The service as a program: its database, its place for tapes, its audit log, and where it listens."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from faultwire.errors import UsageError
+from faultwire.service.acts import Acts
+from faultwire.service.app import application
+from faultwire.service.audit import Audit
+from faultwire.service.browsers import Browsers
+from faultwire.service.guard import Gate
+from faultwire.store.database import open_engine
+from faultwire.workbench.http_server import HttpServer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from faultwire.ingestion.serve import Listen
+    from faultwire.service.oidc import Oidc
+    from faultwire.service.settings import Settings
+    from faultwire.store.objects import Objects
+    from faultwire.tape.evidence.signed_note import SignerKey
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What one service is made of. `address` is how browsers reach it, where that is not where it listens."""
+
+    store: str
+    settings: Settings
+    listen: Listen
+    objects: Objects | None
+    audit: Path
+    origin: str
+    signer: SignerKey
+    key: bytes
+    address: str | None = None
+
+
+def serve(service: Service, ready: Callable[[str, Path], None]) -> int | None:
+    """Serve until SIGINT or SIGTERM, which is returned; `ready` gets the address and the audit log.
+
+    Raises UsageError and FaultwireError where the store, the settings or the place cannot be used.
+    """
+    oidc = _provider(service.settings)
+    with ExitStack() as stack:
+        engine = open_engine(service.store)
+        stack.callback(engine.dispose)
+        bound = stack.enter_context(closing(service.listen.bind()))
+        port = int(bound.getsockname()[1])
+        tls = service.listen.certificate is not None
+        base = service.address or f"{'https' if tls else 'http'}://{_host(service.listen)}:{port}"
+        audit = stack.enter_context(
+            closing(Audit(service.audit, service.origin, service.signer, service.key))
+        )
+        browsers = Browsers(base.startswith("https://"))
+        hosts = service.listen.hosts(port) | _named(base)
+        scheme = base.partition("://")[0]
+        gate = Gate(engine, browsers, audit, hosts, frozenset(f"{scheme}://{host}" for host in hosts))
+        made = application(Acts(engine, service.settings), gate, service.objects, oidc, base)
+        server = HttpServer(made, lambda: None, service.listen.certificate, service.listen.key)
+        ready(base, audit.path)
+        server.run(sockets=[bound])
+        return server.ended_by
+
+
+def _provider(settings: Settings) -> Oidc | None:
+    if settings.oidc is None:
+        return None
+    try:
+        from faultwire.service.oidc import Oidc
+    except ImportError as error:
+        raise UsageError(
+            f"found no `{error.name}`, expected it for `oidc`",
+            code="usage.service",
+            hint="pip install 'faultwire[service]'",
+        ) from error
+    path = settings.oidc.client_secret_file
+    try:
+        secret = None if path is None else path.read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"cannot read `client_secret_file: {path}`: {error}", code="usage.service"
+        ) from error
+    return Oidc(settings.oidc, secret)
+
+
+def _host(listen: Listen) -> str:
+    return f"[{listen.host}]" if ":" in listen.host else listen.host
+
+
+def _named(base: str) -> frozenset[str]:
+    """What a `Host` field says to a service that is reached by this address."""
+    host = base.partition("://")[2].rstrip("/").lower()
+    return frozenset((host,))
