@@ -33,7 +33,8 @@ LARGEST_RUN = 64 << 20
 LARGEST = 64 << 10
 REFUSALS = 120
 """Refusals of unknown callers that the audit log keeps in a minute; the others are counted."""
-OPEN = ("/login", "/login/oidc", "/login/callback", "/style.css", "/health", "/api/exchange")
+CALLBACK = "/login/callback"
+OPEN = ("/login", "/login/oidc", CALLBACK, "/style.css", "/health", "/api/exchange")
 SHARED = "/shared/"
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; "
@@ -90,13 +91,13 @@ class Guarded:
             await self._kept(request, why.status, why.code)
             await _refusal(request, why)(scope, receive, sent)
             return
-        if request.method in READING and request.url.path not in ("/login/callback",):
-            await self._app(scope, receive, sent)
-            return
-        # What changes something is answered once its line is kept: the answer waits.
+        # What stands in the log is answered once its line is kept: the answer waits.
         held = _Held(sent)
         await self._app(scope, receive, held)
-        if not await self._kept(request, held.status, state.code):
+        path = request.url.path
+        comes_in = path == CALLBACK or path.startswith(SHARED)
+        matters = request.method not in READING or comes_in or held.status in (401, 403)
+        if matters and not await self._kept(request, held.status, state.code):
             await _refusal(request, Refused(503, "service.audit", "the audit log cannot be written"))(
                 scope, receive, sent
             )

@@ -215,6 +215,9 @@ async def test_a_link_shows_its_run_until_it_is_revoked(made: Team) -> None:
     revoke(made.engine, "shop", link["id"])
     assert (await made.ask("GET", link["path"], None)).status_code == 404
     assert all(secret.rpartition(".")[2] not in path for _, path, _, _ in lines(made))
+    assert (f"link:{link['id']}", "/shared/", 200, "") in lines(made)
+    assert ("", "/shared/", 404, "service.link") in lines(made)
+    assert (f"link:{link['id']}", "/projects/shop", 403, "service.role") in lines(made)
     for days in (0, 31, "7", True, None):
         asked = await made.ask("POST", f"{RUN}/shares", made.token("runner"), {"days": days})
         assert asked.status_code == 400, days
