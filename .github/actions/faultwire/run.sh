@@ -1,7 +1,11 @@
 #!/usr/bin/env bash
-# Runs faultwire as a step of a job. Reads INPUT_CONFIG, INPUT_PROFILE, INPUT_MIN_SCORE and INPUT_VERSION;
-# appends to the files GITHUB_OUTPUT and GITHUB_STEP_SUMMARY, where they are set; exits as faultwire does.
+# Runs faultwire as a step of a job. Reads INPUT_CONFIG, INPUT_PROFILE, INPUT_MIN_SCORE, INPUT_VERSION and what
+# publish.py beside it reads; appends to the files GITHUB_OUTPUT and GITHUB_STEP_SUMMARY, where they are set; exits as faultwire does.
 set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+token=${INPUT_TOKEN:-}
+unset INPUT_TOKEN # the agent under test has no use for it
 
 config=${INPUT_CONFIG:-faultwire.yaml}
 version=${INPUT_VERSION:-}
@@ -60,5 +64,9 @@ if [ -n "$folder" ] && [ "$folder" != "$before" ]; then
       done
     } | head -c "$most" >>"$GITHUB_STEP_SUMMARY" || true # `head` may stop reading before the end
   fi
+fi
+if [ "${INPUT_COMMENT:-}" = true ] || [ "${INPUT_CHECK:-}" = true ]; then
+  [ "$folder" != "$before" ] || folder=/dev/null # this run left nothing
+  GITHUB_TOKEN=$token python3 -I "$here/publish.py" "${folder:-/dev/null}" "$code" || true
 fi
 exit "$code"

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -80,7 +85,7 @@ class Action:
         self.summary = folder.parent / "summary.md"
         self.said = folder.parent / "output"
 
-    def run(self, **inputs: str) -> subprocess.CompletedProcess[str]:
+    def run(self, about: Mapping[str, str] | None = None, **inputs: str) -> subprocess.CompletedProcess[str]:
         given = {f"INPUT_{name.upper()}": value for name, value in {"version": "installed", **inputs}.items()}
         return shell(
             ["bash", str(ACTION / "run.sh")],
@@ -89,6 +94,7 @@ class Action:
             GITHUB_OUTPUT=str(self.said),
             RUNNER_TEMP=str(self.folder.parent),
             **given,
+            **(about or {}),
         )
 
     @property
@@ -136,6 +142,134 @@ def test_a_failing_agent_fails_the_job_and_still_has_its_summary(action: Action)
     assert cases(action.folder)["failures"] > 0
 
 
+class GitHub:
+    """The part of GitHub's API that the action uses; `status` refuses everything."""
+
+    def __init__(self) -> None:
+        self.comments: list[dict[str, Any]] = []
+        self.checks: list[dict[str, Any]] = []
+        self.status = 0
+        self.tokens: set[str] = set()
+        github = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def answer(self) -> None:
+                size = int(self.headers.get("content-length", 0))
+                body = json.loads(self.rfile.read(size)) if size else None
+                github.tokens.add(self.headers["authorization"])
+                found = github.asked(self.command, self.path.removeprefix("/repos/o/r"), body)
+                data = json.dumps(found).encode()
+                self.send_response(github.status or 200)
+                self.send_header("content-length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            do_GET = do_POST = do_PATCH = answer  # noqa: N815 - the server's names
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def asked(self, method: str, path: str, body: Any) -> Any:
+        if self.status:
+            return {}
+        if path == "/check-runs":
+            self.checks.append(body)
+        elif method == "POST":
+            assert path == "/issues/7/comments"
+            self.comments.append({"id": len(self.comments), "user": {"type": "Bot"}, **body})
+        elif method == "PATCH":
+            self.comments[int(path.rpartition("/")[2])].update(body)
+        else:
+            return self.comments
+        return {}
+
+
+@pytest.fixture
+def github() -> Iterator[GitHub]:
+    made = GitHub()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+
+
+def on_pull_request(action: Action, github: GitHub, **inputs: str) -> subprocess.CompletedProcess[str]:
+    event = action.folder.parent / "event.json"
+    event.write_text(json.dumps({"pull_request": {"number": 7, "head": {"sha": "c0ffee"}}}))
+    about = {
+        "GITHUB_API_URL": github.url, "GITHUB_REPOSITORY": "o/r", "GITHUB_SHA": "merge",
+        "GITHUB_JOB": "chaos",
+        "GITHUB_EVENT_PATH": str(event), "GITHUB_WORKFLOW": "agent",
+    }  # fmt: skip
+    return action.run(about=about, token="ghs_s3cret", **inputs)
+
+
+def test_a_pull_request_has_one_comment_and_a_check_run(action: Action, github: GitHub) -> None:
+    github.comments.append(
+        {"id": 0, "user": {"type": "User"}, "body": "<!-- faultwire: agent / chaos -->\nmine"}
+    )
+    for manners, code, conclusion in (("careful", 0, "success"), ("careless", 1, "failure")):
+        write(action.folder, manners)
+        done = on_pull_request(action, github, comment="true", check="true")
+        assert done.returncode == code, done.stdout + done.stderr
+        assert len(github.comments) == 2, "somebody's words stay, and there is one of ours"
+        assert (action.folder / action.outputs["folder"] / "report.md").is_file()
+        assert f"faultwire ci: {'failed' if code else 'passed'}" in github.comments[1]["body"]
+        check = github.checks[-1]
+        assert (check["head_sha"], check["conclusion"]) == ("c0ffee", conclusion)
+    assert github.comments[0]["body"].endswith("mine")
+    assert github.tokens == {"Bearer ghs_s3cret"}
+    kept = b"".join(path.read_bytes() for path in action.folder.rglob("*") if path.is_file())
+    assert b"ghs_s3cret" not in kept, "the agent and the run never had it"
+
+
+def test_a_run_that_shows_nothing_is_no_success(action: Action, github: GitHub) -> None:
+    (action.folder / "faultwire.yaml").write_text("version: x")
+    done = on_pull_request(action, github, comment="true", check="true")
+    assert done.returncode == 2
+    assert github.checks[-1]["conclusion"] == "failure"
+    assert "the configuration is wrong" in github.comments[-1]["body"]
+
+
+def test_a_token_that_may_not_write_changes_nothing_but_what_is_printed(
+    action: Action, github: GitHub
+) -> None:
+    github.status = 403
+    done = on_pull_request(action, github, comment="true", check="true")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the comment was refused with status 403" in done.stdout
+    assert "the check run was refused with status 403" in done.stdout
+    assert "ghs_s3cret" not in done.stdout + done.stderr
+
+
+def test_nothing_is_written_that_was_not_asked_for(action: Action, github: GitHub) -> None:
+    assert on_pull_request(action, github).returncode == 0
+    assert (github.comments, github.checks, github.tokens) == ([], [], set())
+
+
+def test_what_an_agent_wrote_calls_nobody(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import publish; print(publish.quiet(sys.stdin.read()))"
+    )
+    text = "@octo/team see #12 <!-- faultwire: x --> a@b.example"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(ACTION)], input=text, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "@\u2060octo/team see #\u206012 &lt;!-- faultwire: x --> a@\u2060b.example"
+    long = subprocess.run(
+        [sys.executable, "-c", code, str(ACTION)],
+        input="line\n" * 20_000,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert len(long.stdout) < 65_535
+    assert "the rest is in the job's summary" in long.stdout
+
+
 def test_profiles_of_the_action_are_asked_instead_of_the_phases(action: Action) -> None:
     done = action.run(profile="stream_chaos, rate_limits")
     assert "rate_limits" in action.summary.read_text(), done.stderr
@@ -176,7 +310,7 @@ def test_the_action_installs_a_version_into_an_environment_of_its_own(action: Ac
 
 def test_the_action_s_description_states_what_its_script_reads() -> None:
     told = yaml.safe_load((ACTION / "action.yml").read_text())
-    assert list(told["inputs"]) == ["config", "profile", "min-score", "version"]
+    assert list(told["inputs"]) == ["config", "profile", "min-score", "version", "comment", "check", "token"]
     (step,) = told["runs"]["steps"]
     script = (ACTION / "run.sh").read_text()
     assert "${{" not in step["run"], "an input in the text of a command would be code"
