@@ -52,6 +52,8 @@ class Player:
     obeys: float | None = None
     keep: bool = False
     """Are the results kept that the model read?"""
+    prefix: str = ""
+    """Before the name of each session, where several players share a run."""
 
     def play_all(
         self, cases: Iterable[tuple[Agent, Pair]], at_once: int, done: Callable[[Outcome], None]
@@ -68,7 +70,7 @@ class Player:
 
     def play(self, agent: Agent, pair: Pair) -> Outcome:
         """Let an agent work on one pair. Raises FaultError where the benchmark fails."""
-        name = f"{agent}-{pair.label.replace(' ', '-')}"
+        name = f"{self.prefix}{agent}-{pair.label.replace(' ', '-')}"
         word, task = _core.sha256_hex(f"{self.seed} {name}".encode())[:8], token(16)
         order = {**self.asked, **pair._asdict(), "obeys": self._obeys(agent, pair), "word": word}
         opened = self.server.ask("open", name=task, **order)

@@ -11,9 +11,7 @@ LOST, HALF = Validity(False, "it said so", False), Validity(False, "it said so",
 
 def run(kind, obeyed, validity, **more):
     said = {"reach": "reached", "agent": "agent", **more}
-    return Outcome(
-        Pair(kind, "user", "0-tool"), said.pop("agent"), None, obeyed, said.pop("reach"), validity=validity, **said
-    )  # fmt: skip
+    return Outcome(Pair(kind, "user", "0"), utility=None, obeyed=obeyed, validity=validity, **said)
 
 
 RUNS = [
