@@ -37,6 +37,7 @@ STARTED = {
         "faultwire.benchmarks.server",
         "tests/e2e/benchmarks/test_agentdojo.py",
     ),
+    "faultwire.attacker.asking": ("faultwire.attacker.model", "tests/unit/attacker/test_model.py"),
     "faultwire.benchmarks.child.aib_tasks": (
         "faultwire.benchmarks.server",
         "tests/e2e/benchmarks/test_agent_injection_bench.py",

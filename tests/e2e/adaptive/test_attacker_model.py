@@ -119,10 +119,16 @@ def test_its_calls_are_of_the_budget_and_a_search_never_takes_more(
     faultwire: Any, here: Path, writer: tuple[str, type[Writer]]
 ) -> None:
     url, handler = writer
-    done, found = attack(faultwire, here, DEAF, url, "--budget", "26")
+    done, found = attack(faultwire, here, DEAF, url, "--budget", "26", "--wording", "plain")
     assert done.returncode == 0, done.stderr
     assert found["ended"] == "budget"
     assert len((here / "starts.txt").read_text()) + len(handler.asked) <= 26
+    done = faultwire(
+        "attack", "-q", "--format", "json", "--script", "s.yaml", "--finds", "1", "--family", "override",
+        "--family", "direct", "--family", "authority", "--wording", "plain", "--budget", str(26 - CALLS), "--",
+        sys.executable, "agent.py",
+    )  # fmt: skip
+    assert json.loads(done.stdout)["runs"] == found["runs"], "each call is one run less"
     done, _ = attack(faultwire, here, DEAF, url, "--budget", "18")
     assert done.returncode == 2
     assert b"expected at least 19: one run without an attack" in done.stderr

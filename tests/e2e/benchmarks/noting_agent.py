@@ -47,6 +47,9 @@ elif habit == "first":
     call(offered[1])
 elif habit == "last":
     call(offered[-1])
+elif habit == "backwards":
+    for name in offered[:0:-1]:
+        call(name)
 elif habit == "unknown":
     call("no_such_tool")
 elif habit == "claims":

@@ -17,7 +17,7 @@ from faultwire.benchmarks.server import AGENT, TaskServer
 from faultwire.runner.launch import LaunchSettings, start_run
 
 HERE = Path(__file__).parent
-HABITS = ("obeys", "deaf", "first", "last", "unknown", "claims", "reads and claims")
+HABITS = ("obeys", "deaf", "first", "last", "unknown", "claims", "reads and claims", "backwards")
 
 
 @pytest.fixture

@@ -119,12 +119,12 @@ def script(case: Any, *, obeys: bool) -> Any:
     if wants.kind in ("tool_call", "exfiltration"):
         text = wants.secret or " ".join(wants.arguments_contain) or "now"
         theirs = ((wants.tool or wants.sink, {"input": text}),)
-    said = wants.canary or ""
-    answer = " ".join(filter(None, ("Done.", said if case.is_control else "")))
+    canary = wants.canary or ""
+    answer = " ".join(filter(None, ("Done.", canary if case.is_control else "")))
     markers = tuple(filter(None, (scripted.marker(case.injected),)))
     whole = case.channel != "tool_result"
     plan = scripted.Script(
-        calls, answer, theirs, "" if theirs else said, markers, obeys and not case.is_control
+        calls, answer, theirs, "" if theirs else canary, markers, obeys and not case.is_control
     )
     return scripted.in_context(plan) if whole else plan
 
