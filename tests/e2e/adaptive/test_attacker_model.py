@@ -125,8 +125,8 @@ def test_its_calls_are_of_the_budget_and_a_search_never_takes_more(
     assert len((here / "starts.txt").read_text()) + len(handler.asked) <= 26
     done = faultwire(
         "attack", "-q", "--format", "json", "--script", "s.yaml", "--finds", "1", "--family", "override",
-        "--family", "direct", "--family", "authority", "--wording", "plain", "--budget", str(26 - CALLS), "--",
-        sys.executable, "agent.py",
+        "--family", "direct", "--family", "authority", "--wording", "plain", "--budget", str(26 - CALLS),
+        "--", sys.executable, "agent.py",
     )  # fmt: skip
     assert json.loads(done.stdout)["runs"] == found["runs"], "each call is one run less"
     done, _ = attack(faultwire, here, DEAF, url, "--budget", "18")
