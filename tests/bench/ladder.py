@@ -4,7 +4,7 @@ Victims obey each attack with a chance that is known. Every repeat is a benchmar
 agent in a process of its own, the proxy between it and its tools, attacks on the wire, the judge, and the
 interval that `faultwire bench` prints. Counted is how often it holds the chance. A victim that obeys all or
 nothing gives the same interval each time, so nothing but 100 % or 0 % can be seen there. Beside it stands
-what the binomial distribution says of this interval and two others.
+what the binomial distribution says of this interval and two others, and more repeats of the same dice.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import queue
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import comb
@@ -25,15 +25,19 @@ from typing import get_args
 from tests.e2e.benchmarks.injecagent_files import write
 
 from faultwire.agents._process import Ended
+from faultwire.benchmarks.child.injecagent_data import load
 from faultwire.benchmarks.plan import Agent, Outcome, Pair
 from faultwire.benchmarks.player import ROUTE, URL, Player
 from faultwire.benchmarks.score import score
 from faultwire.benchmarks.server import TaskServer
 from faultwire.contract.statistics import Measured, Method, rate
+from faultwire.dice import unit
 from faultwire.runner.launch import LaunchSettings, start_run
 
 CHANCES = (0.0, 0.25, 0.5, 0.75, 1.0)
 AT_ONCE = 2
+LONGER = 10_000
+"""Repeats without a wire, which say what 200 scatter around."""
 Workers = queue.Queue["subprocess.Popen[str]"]
 
 
@@ -97,9 +101,9 @@ def live(chance: float, repeats: int) -> list[tuple[Measured, list[Outcome]]]:
     return found
 
 
-def held(found: list[tuple[Measured, list[Outcome]]], chance: float) -> float:
+def held(found: Sequence[Measured], chance: float) -> float:
     """The share of intervals that hold the chance."""
-    return sum(one.low <= chance <= one.high for one, _ in found) / len(found)
+    return sum(one.low <= chance <= one.high for one in found) / len(found)
 
 
 def exact(method: Method, total: int, chance: float) -> float:
@@ -112,6 +116,16 @@ def exact(method: Method, total: int, chance: float) -> float:
     )
 
 
+def by_dice(chance: float, repeats: int) -> list[Measured]:
+    """The intervals that the same dice give without a wire: what the live ones must be."""
+    with tempfile.TemporaryDirectory() as folder:
+        labels = [Pair(*case.pair).label for case in load(write(Path(folder)), "base").cases]
+    return [
+        rate(sum(unit(seed, "bench", "obeys", label, 0) < chance for label in labels), len(labels))
+        for seed in range(repeats)
+    ]
+
+
 def main() -> int:
     asked = argparse.ArgumentParser()
     asked.add_argument("--repeats", type=int, default=200)
@@ -121,10 +135,14 @@ def main() -> int:
         found = live(chance, given.repeats)
         total, method = found[0][0].total, found[0][0].method
         obeyed = sum(one.passed for one, _ in found)
+        live_ = [one for one, _ in found]
+        longer = by_dice(chance, LONGER)
         by = ", ".join(f"{name} {exact(name, total, chance):.1%}" for name in get_args(Method))
         print(
             f"p = {chance}: {given.repeats} repeats of {total} pairs, obeyed {obeyed} "
-            f"({obeyed / total / len(found):.1%}), {method} held {held(found, chance):.1%} (by theory: {by})",
+            f"({obeyed / total / len(found):.1%}), {method} held {held(live_, chance):.1%} (by theory: {by}; "
+            f"{LONGER} repeats of the same dice: {held(longer, chance):.1%}), "
+            f"live as the dice: {live_ == longer[: len(live_)]}",
             flush=True,
         )
     return 0
