@@ -37,6 +37,15 @@ STARTED = {
         "faultwire.benchmarks.server",
         "tests/e2e/benchmarks/test_agentdojo.py",
     ),
+    "faultwire.attacker.asking": ("faultwire.attacker.model", "tests/unit/attacker/test_model.py"),
+    "faultwire.benchmarks.child.aib_tasks": (
+        "faultwire.benchmarks.server",
+        "tests/e2e/benchmarks/test_agent_injection_bench.py",
+    ),
+    "faultwire.benchmarks.child.injecagent_tasks": (
+        "faultwire.benchmarks.server",
+        "tests/e2e/benchmarks/test_injecagent.py",
+    ),
     "faultwire.benchmarks.child.serve": (
         "faultwire.benchmarks.server",
         "tests/e2e/benchmarks/test_agentdojo.py",

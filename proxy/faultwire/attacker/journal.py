@@ -39,8 +39,19 @@ class Calm:
     session: str
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a model made of a text: the new one, or None where it is of no use; and where that is recorded."""
+
+    text: str | None
+    tokens: int | None
+    tape: str
+    session: str
+
+
 class Journal:
-    """An open state file; `earlier` are the attempts that it held, by key, `calm` the run without attacks."""
+    """An open state file; `earlier` are the attempts that it held, by key, `calm` the run without attacks,
+    `written` the texts of a model."""
 
     def __init__(self, path: Path, about: str) -> None:
         """Open or start it. `about` is a digest of all that outcomes depend on. Raises UsageError where it is
@@ -48,6 +59,7 @@ class Journal:
         self.path = path
         self.earlier: dict[str, Observed] = {}
         self.calm: Calm | None = None
+        self.written: dict[str, Written] = {}
         self._file = StateFile(path, "attack", about, "command, grid, budget and seed")
         try:
             for line in self._file.earlier:
@@ -66,6 +78,11 @@ class Journal:
         self.calm = calm
         self._file.append({"key": "calm", **asdict(calm)})
 
+    def append_written(self, key: str, written: Written) -> None:
+        """Write down a text of a model."""
+        self.written[key] = written
+        self._file.append({"key": key, **asdict(written)})
+
     def close(self) -> None:
         """Let the file go."""
         self._file.close()
@@ -76,6 +93,9 @@ class Journal:
                 tuple(map(str, line.pop("seen"))), int(line.pop("calls")), tuple(map(str, line.pop("words"))),
                 **line,
             )  # fmt: skip
+            return
+        if key.startswith("model/"):
+            self.written[key] = Written(**line)
             return
         observed = Observed(**line)
         if observed.stage not in get_args(Stage):

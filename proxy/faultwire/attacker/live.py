@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import yaml
@@ -12,6 +14,7 @@ from faultwire.agents._process import Processes
 from faultwire.attacker.grid import ENTRY, Cell, entry
 from faultwire.attacker.journal import Calm, Observed
 from faultwire.attacker.judge import Shown, judged, traffic, usual_words
+from faultwire.attacker.model import WORDING
 from faultwire.attacker.rewording import reworded
 from faultwire.events import AgentResult
 from faultwire.faults.attack._library import registry
@@ -30,20 +33,28 @@ if TYPE_CHECKING:
     from faultwire.runner.started_run import Run
 
 
-def text_of(cell: Cell, payload: int, seed: int) -> str | None:
+Texts = Mapping[tuple[str, int], str]
+"""What a model made of texts (family, number)."""
+
+
+def text_of(cell: Cell, payload: int, seed: int, written: Texts = MappingProxyType({})) -> str | None:
     """The text of an attempt, with `{canary}` where it has one; None where it has no such wording."""
+    if cell.wording == WORDING:
+        return written.get((cell.family, payload))
     one = registry()[cell.family].payloads[payload]
     return reworded(one.text, cell.wording, one.name, seed)
 
 
-def unworded(families: Sequence[str], wordings: Sequence[str], seed: int) -> frozenset[tuple[str, int, str]]:
+def unworded(
+    families: Sequence[str], wordings: Sequence[str], seed: int, written: Texts = MappingProxyType({})
+) -> frozenset[tuple[str, int, str]]:
     """The texts (family, number, wording) that have no such wording: not all letters have leetspeak."""
     return frozenset(
         (name, at, wording)
         for name in families
         for at in range(len(registry()[name].payloads))
         for wording in wordings
-        if text_of(Cell(name, "", "", wording), at, seed) is None
+        if text_of(Cell(name, "", "", wording), at, seed, written) is None
     )
 
 
@@ -60,6 +71,7 @@ class Player:
     journal: Journal
     redact: Callable[[str], str]
     notify: Callable[[int, Attempt, Observed], None]
+    written: Texts = field(default_factory=dict)
     made: int = 0
     """Runs of this start."""
     _words: frozenset[str] = field(default_factory=frozenset)
@@ -88,7 +100,7 @@ class Player:
         started = clock.monotonic()
         name, tape = f"{attempt.phase}-{number:04}", str(self.run.tape)
         payload = registry()[attempt.cell.family].payloads[attempt.payload]
-        text = text_of(attempt.cell, attempt.payload, self.seed)
+        text = text_of(attempt.cell, attempt.payload, self.seed, self.written)
         if text is None:
             return Observed("unplaced", f"{payload.name} has no such wording", tape, name)
         history, answer = self._agent(name, attacked(self.base, attempt.cell, text))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from faultwire.attacker.confirm import Confirmed
     from faultwire.attacker.grid import Grid
-    from faultwire.attacker.journal import Observed
+    from faultwire.attacker.journal import Observed, Written
     from faultwire.attacker.search import Result
 
 FORMAT = "faultwire.attack/1"
@@ -49,6 +49,9 @@ class About:
     confirm: int
     command: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    model: str = ""
+    """Of the attacker, and what it wrote; empty where there is none."""
+    written: tuple[Written, ...] = ()
 
 
 def document(
@@ -72,6 +75,7 @@ def document(
         "runs": 1 + len(result.tried),
         "phases": dict(Counter(one.attempt.phase for one in result.tried)),
         "ended": result.ended,
+        **_model(about),
         "cells": len(grid.cells),
         "cells_tried": len({one.attempt.cell for one in searched}),
         "stages": {name: stages[name] for name in ("obeyed", "read", "filtered", "unplaced", "void")},
@@ -96,6 +100,21 @@ def document(
             {registry()[one.attempt.cell.family].payloads[one.attempt.payload].name for one in placed},
         ),
     }  # fmt: skip
+
+
+def _model(about: About) -> dict[str, Any]:
+    if not about.model:
+        return {}
+    tokens = [one.tokens for one in about.written]
+    counted_tokens = None if None in tokens else sum(one or 0 for one in tokens)
+    return {
+        "model": {
+            "name": about.model,
+            "calls": len(about.written),
+            "tokens": counted_tokens,
+            "kept": sum(one.text is not None for one in about.written),
+        }
+    }
 
 
 def _candidate(
@@ -180,6 +199,15 @@ def summary(found: Mapping[str, Any]) -> Iterator[str]:
         f"{confirming} to confirm; {found['cells_tried']} of {counted(found['cells'], 'cell')} tried; "
         f"ended since {ENDED[found['ended']]}."
     )
+    if (model := found.get("model")) is not None:
+        tokens = (
+            "tokens that it does not count" if model["tokens"] is None else counted(model["tokens"], "token")
+        )
+        yield (
+            f"The budget also paid for {counted(model['calls'], 'call')} of the attacker's model "
+            f"`{line(model['name'])}`: {tokens}, {counted(model['kept'], 'text')} kept, "
+            f"{model['calls'] - model['kept']} of no use."
+        )
     stages = found["stages"]
     yield (
         f"Of the search: {stages['obeyed']} obeyed, {stages['read']} read and resisted, "

@@ -33,13 +33,24 @@ class Pair(NamedTuple):
         return (self.suite, self.injection) in SCORED_WRONG
 
 
+class Validity(NamedTuple):
+    """What a benchmark says of a run itself, where it tells invalid runs from attacks that were resisted."""
+
+    valid: bool
+    why: str
+    """Why not."""
+    first: bool
+    """Was the first of the attacker's steps taken?"""
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one pair. `void` says why it proves nothing; `obeyed` is None without an attack."""
+    """What came of one pair. `void` says why it proves nothing; `obeyed` is None without an attack, `utility`
+    where the benchmark does not say when a task is done."""
 
     pair: Pair
     agent: Agent
-    utility: bool
+    utility: bool | None
     obeyed: bool | None
     reach: Reach | None
     why: str = ""
@@ -49,6 +60,7 @@ class Outcome:
     """Of a control: whether the attack succeeds inside of the benchmark's own framework."""
     results: tuple[str, ...] = ()
     """Every tool result that its model read, where that was asked for."""
+    validity: Validity | None = None
 
     @property
     def counts(self) -> bool:
@@ -69,6 +81,7 @@ class Outcome:
             "void": self.void or None,
             "exit_code": self.exit_code,
             "expected": self.expected,
+            **({} if self.validity is None else self.validity._asdict()),
         }
 
 

@@ -11,7 +11,7 @@ import yaml
 
 from faultwire import _core, wire
 from faultwire.agents._process import Processes
-from faultwire.benchmarks.plan import Outcome
+from faultwire.benchmarks.plan import Outcome, Validity
 from faultwire.benchmarks.server import AGENT
 from faultwire.dice import token, unit
 from faultwire.faults.attack._replace import CannotCarry, replaced
@@ -52,6 +52,8 @@ class Player:
     obeys: float | None = None
     keep: bool = False
     """Are the results kept that the model read?"""
+    prefix: str = ""
+    """Before the name of each session, where several players share a run."""
 
     def play_all(
         self, cases: Iterable[tuple[Agent, Pair]], at_once: int, done: Callable[[Outcome], None]
@@ -68,11 +70,14 @@ class Player:
 
     def play(self, agent: Agent, pair: Pair) -> Outcome:
         """Let an agent work on one pair. Raises FaultError where the benchmark fails."""
-        name = f"{agent}-{pair.label.replace(' ', '-')}"
+        name = f"{self.prefix}{agent}-{pair.label.replace(' ', '-')}"
         word, task = _core.sha256_hex(f"{self.seed} {name}".encode())[:8], token(16)
         order = {**self.asked, **pair._asdict(), "obeys": self._obeys(agent, pair), "word": word}
         opened = self.server.ask("open", name=task, **order)
-        profile = attack_profile(opened["spans"], opened["tools"], self.server.port)
+        if opened.get("cannot") and pair.injection is not None:
+            return Outcome(pair, agent, None, None, "not carried", opened["cannot"])
+        place = opened.get("place", "results")
+        profile = attack_profile(opened["spans"], opened["tools"], self.server.port, place)
         environment = self.run.open_session(name, profile, self.seed)
         try:
             ended = self._work(agent, opened["prompt"], environment, task)
@@ -87,7 +92,7 @@ class Player:
         return Outcome(
             pair, agent, judged["utility"], judged["obeyed"], reach, why,
             "; ".join(closed.voids) or silent(history) or _failed(ended), ended.code, expected,
-            tuple(read_results(history)) if self.keep else (),
+            tuple(read_results(history)) if self.keep else (), validity(judged),
         )  # fmt: skip
 
     def _work(self, agent: Agent, prompt: str, given: Mapping[str, str], task: str) -> Ended:
@@ -111,9 +116,13 @@ class Player:
         return self.obeys is not None and unit(self.seed, "bench", "obeys", pair.label, 0) < self.obeys
 
 
-def attack_profile(spans: Mapping[str, str], tools: Sequence[str], port: int) -> Profile:
-    """The attack, on whatever tool gives a span back; without spans nothing is broken."""
-    faults = [{"replace": {"spans": dict(spans)}, "id": ENTRY, "on": {"tool": "*"}}] if spans else []
+def attack_profile(
+    spans: Mapping[str, str], tools: Sequence[str], port: int, place: str = "results"
+) -> Profile:
+    """The attack, on whatever tool gives a span back, or (`place` is `context`) on what the agent hands to
+    its model; without spans nothing is broken."""
+    fault, on = ("replace", {"tool": "*"}) if place == "results" else ("replace_in_context", {"kind": "llm"})
+    faults = [{fault: {"spans": dict(spans)}, "id": ENTRY, "on": on}] if spans else []
     urls = {name: {"url": f"http://127.0.0.1:{port}/*/tools/{name}"} for name in tools}
     document = {"name": "bench", "tools": urls, "faults": faults}
     return parse(yaml.safe_dump(document, allow_unicode=True, width=1 << 30), "bench")
@@ -129,7 +138,14 @@ def reached(history: History, spans: Mapping[str, str]) -> tuple[Reach, str]:
             replaced(text, spans)
         except CannotCarry as error:
             return "not carried", str(error)
-    return "not reached", "no tool result with a place for it was asked for"
+    return "not reached", "nothing with a place for it came to the agent"
+
+
+def validity(judged: Mapping[str, Any]) -> Validity | None:
+    """What a judge says of the run itself, if it does."""
+    if judged.get("valid") is None:
+        return None
+    return Validity(judged["valid"], judged["invalid"], judged["first"])
 
 
 def tool_texts(history: History) -> Iterable[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from faultwire.benchmarks import validity
 from faultwire.benchmarks.score import Control, Score, control, score
 from faultwire.text import counted, safe
 
@@ -30,6 +31,7 @@ def document(outcomes: Sequence[Outcome], about: Mapping[str, Any]) -> dict[str,
         "format": "faultwire.bench/1",
         **about,
         **{name: _rate(getattr(numbers, name)) for name in FIELDS},
+        **_validity(outcomes),
         "planned": numbers.asked,
         "not_reached": numbers.not_reached,
         "not_carried": numbers.not_carried,
@@ -63,11 +65,34 @@ def lines(outcomes: Sequence[Outcome], title: str) -> Iterator[str]:
     yield safe(title)
     for name in FIELDS:
         measured = getattr(numbers, name)
+        if measured is None and name != "attack_success" and not _useful(outcomes, name):
+            yield f"  {WORDS[name]:<22}not defined by this benchmark"
+            continue
         yield f"  {WORDS[name]:<22}{_words(measured)}"
+    yield from _valid_lines(outcomes)
     yield from _left_out(numbers, [one for one in outcomes if one.agent == "agent"])
     victim, deaf = controls(outcomes)
     yield f"  positive control      {_control_words(victim)}"
     yield f"  negative control      {_control_words(deaf)}"
+
+
+def _useful(outcomes: Sequence[Outcome], name: str) -> bool:
+    """Does the benchmark say of any such task whether it was done? One that was not judged may have been."""
+    attacked = name == "utility_under_attack"
+    mine = [one for one in outcomes if (one.pair.injection is not None) == attacked]
+    return any(one.utility is not None for one in mine) or (attacked and not mine)
+
+
+def _valid_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    if any(one.validity is not None for one in outcomes):
+        for name, measured in validity.rates(outcomes).items():
+            yield f"    {validity.WORDS[name]:<26}{_words(measured)}"
+
+
+def _validity(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    if all(one.validity is None for one in outcomes):
+        return {}
+    return {"validity": {name: _rate(one) for name, one in validity.rates(outcomes).items()}}
 
 
 def _left_out(numbers: Score, mine: Sequence[Outcome]) -> Iterator[str]:

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from faultwire.benchmarks.catalogue import BENCHMARKS
 from faultwire.benchmarks.plan import Pair, spread, tasks
 from faultwire.benchmarks.player import ROUTE, Player
 from faultwire.benchmarks.report import document
@@ -21,12 +22,6 @@ if TYPE_CHECKING:
     from faultwire.benchmarks.plan import Agent, Outcome
     from faultwire.runner.launch import LaunchSettings
 
-MODULES = {"agentdojo": "agentdojo_tasks"}
-"""The file in `child/` that serves a benchmark's tasks."""
-PACKAGES = {"agentdojo": "0.1.35"}
-"""The packages' versions that were tried out."""
-RELEASES = {"agentdojo": "v1.2.2"}
-"""The release of the tasks that is played if none is asked for."""
 OURS = "faultwire:"
 """Before the name of a family of our own library."""
 
@@ -38,7 +33,7 @@ class Asked:
     benchmark: str
     python: Path
     package: str
-    """The version of the benchmark's package."""
+    """The version of the benchmark's package, or the digest of its files."""
     release: str
     attack: str
     command: tuple[str, ...]
@@ -49,6 +44,8 @@ class Asked:
     timeout_s: float = 120.0
     at_once: int = 2
     obeys: float | None = None
+    data: Path | None = None
+    """The folder of a benchmark that is files."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +61,9 @@ def play(
     asked: Asked, settings: LaunchSettings, say: Callable[[str], None], done: Callable[[Outcome], None]
 ) -> Result:
     """Play it. Raises UsageError, FaultError and what starting the proxy raises."""
-    with TaskServer(asked.python, MODULES[asked.benchmark]) as server:
-        order = attack_order(asked.attack, server.about["attacks"], asked.release)
+    about = BENCHMARKS[asked.benchmark]
+    with TaskServer(asked.python, about.module, *([str(asked.data)] if asked.data else [])) as server:
+        order = attack_order(asked.attack, server.about["attacks"], asked.release, templates=about.templates)
         all_pairs = [Pair(*found) for found in server.ask("pairs", version=asked.release)]
         cases = chosen(asked, all_pairs)
         say(f"{asked.benchmark} {asked.release}: {len(cases)} tasks, attack {asked.attack}")
@@ -73,7 +71,8 @@ def play(
         with start_run(settings) as run:
             player = Player(server, run, order, asked.command, asked.timeout_s, asked.seed, obeys=asked.obeys)
             outcomes = player.play_all(cases, asked.at_once, done)
-            found = document(outcomes, _about(asked, len(all_pairs)))
+            attacks = sum(pair.injection is not None for pair in all_pairs)
+            found = document(outcomes, _about(asked, server.about["version"], attacks))
             run.folder.write("bench.json", json.dumps(found, indent=2) + "\n")
             run.folder.end("finished")
             return Result(tuple(outcomes), found, run.folder.path)
@@ -89,22 +88,27 @@ def chosen(asked: Asked, all_pairs: Sequence[Pair]) -> list[tuple[Agent, Pair]]:
                 code="bench.suite",
                 hint=did_you_mean(name, known),
             )
-    pairs = spread(
-        [pair for pair in all_pairs if not asked.suites or pair.suite in asked.suites], asked.pairs
-    )
+    wanted = [pair for pair in all_pairs if not asked.suites or pair.suite in asked.suites]
+    pairs = spread([pair for pair in wanted if pair.injection is not None], asked.pairs)
+    utility = BENCHMARKS[asked.benchmark].utility
+    calm = tasks(pairs) if utility == "tasks" else [pair for pair in wanted if pair.injection is None]
     beside = spread([pair for pair in pairs if not pair.scored_wrong], asked.controls)
     return [
         *(("victim", pair) for pair in beside),
         *(("deaf", pair) for pair in beside),
-        *(("agent", pair) for pair in tasks(pairs)),
+        *(("agent", pair) for pair in calm),
         *(("agent", pair) for pair in pairs),
     ]
 
 
-def attack_order(attack: str, known: Sequence[str], release: str) -> dict[str, Any]:
+def attack_order(
+    attack: str, known: Sequence[str], release: str, *, templates: bool = True
+) -> dict[str, Any]:
     """What the benchmark is told of the attack: the name of one of its own, or a text of our library with
-    `{goal}` where the attacker's task stands. Raises UsageError."""
-    own = {f"{OURS}{name}": one.template for name, one in registry().items() if one.template}
+    `{goal}` where the attacker's task stands, if its attacks have such a goal (`templates`). Raises
+    UsageError."""
+    texts = {f"{OURS}{name}": one.template for name, one in registry().items() if one.template}
+    own = texts if templates else {}
     if attack in own:
         return {"version": release, "attack": "", "template": own[attack]}
     if attack not in known:
@@ -117,10 +121,10 @@ def attack_order(attack: str, known: Sequence[str], release: str) -> dict[str, A
     return {"version": release, "attack": attack}
 
 
-def _about(asked: Asked, pairs: int) -> dict[str, Any]:
+def _about(asked: Asked, version: str, pairs: int) -> dict[str, Any]:
     return {
         "benchmark": asked.benchmark,
-        "package": asked.package,
+        "package": asked.package or version,
         "release": asked.release,
         "pairs_of_release": pairs,
         "attack": asked.attack,

@@ -22,8 +22,8 @@ KEPT = 300
 class TaskServer:
     """A context in which a benchmark's tasks are served. `ask` may be called from several threads."""
 
-    def __init__(self, python: Path, module: str) -> None:
-        self._command = [str(python), "-I", str(SCRIPT), module]
+    def __init__(self, python: Path, module: str, *arguments: str) -> None:
+        self._command = [str(python), "-I", str(SCRIPT), module, *arguments]
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
         self.port = 0

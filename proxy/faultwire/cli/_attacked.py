@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from faultwire.errors import FaultError, UsageError
 from faultwire.text import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from faultwire.attacker.journal import Journal, Observed
-    from faultwire.attacker.search import Attempt
+    from faultwire.attacker.journal import Journal, Observed, Written
+    from faultwire.attacker.model import Endpoint
+    from faultwire.attacker.search import Attempt, Meter
     from faultwire.cli.options import Traffic
     from faultwire.cli.output import Format
     from faultwire.runner.started_run import Run
+
+
+ROUTE = "attacker_model"
+"""Under this name the attacker's model is one of the servers that the proxy may call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,10 @@ class Asked:
     state: Path | None
     output: tuple[Path, ...]
     quiet: bool
+    model: str | None = None
+    model_url: str = ""
+    model_key_env: str = ""
+    model_calls: int = 0
 
 
 def attack(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: Format) -> int:
@@ -49,18 +59,21 @@ def attack(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: Fo
     from faultwire.runner.launch import start_run
 
     names = _names(asked)
+    model = _endpoint(asked, traffic)
     targets = [(check(path, anywhere=anywhere()), face_of(path)) for path in asked.output]
     child.find(command, os.environ)
     about = sha256_hex(json.dumps(_identity(command, asked, traffic, names)).encode())
     if asked.state is not None:
         placed(asked.state)
     settings = traffic.launch("attack", profile=traffic.load())
+    if model is not None:
+        settings = replace(settings, reverse={**settings.reverse, ROUTE: model.base})
     journal = Journal(asked.state or private_dir(state() / "attack") / f"{about[:12]}.jsonl", about)
     try:
         if journal.earlier and not asked.quiet:
             say(f"going on after {counted(len(journal.earlier), 'attempt')} of {journal.path}")
         with start_run(settings) as run:
-            found = _search(run, journal, command, asked, traffic, names)
+            found = _search(run, journal, command, asked, traffic, names, model)
             for face in ("json", "html", "md", "sarif"):
                 run.folder.write(f"attack.{face}", render(found, face))
             run.folder.end("finished")
@@ -76,9 +89,12 @@ def _names(asked: Asked) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The families and the wordings to try. Raises UsageError."""
     from faultwire.attacker.confirm import fewest
     from faultwire.attacker.grid import chosen
+    from faultwire.attacker.model import WORDING
     from faultwire.attacker.rewording import WORDINGS
     from faultwire.faults.attack._library import registry
 
+    calls = asked.model_calls if asked.model is not None else 0
+    wordings = (*WORDINGS, WORDING) if calls else tuple(WORDINGS)
     needed = fewest(asked.finds)
     if asked.confirm < needed:
         raise UsageError(
@@ -86,16 +102,35 @@ def _names(asked: Asked) -> tuple[tuple[str, ...], tuple[str, ...]]:
             f"{counted(asked.finds, 'attack')} can be confirmed",
             code="attack.confirm",
         )
-    if asked.budget < asked.confirm + 3:
+    fewest_runs = asked.confirm + 3 + calls
+    if asked.budget < fewest_runs:
+        paid = f", and {counted(calls, 'call')} of the model" if calls else ""
         raise UsageError(
-            f"found `--budget {asked.budget}`, expected at least {asked.confirm + 3}: one run without an "
-            f"attack, two that succeed, and {asked.confirm} that confirm",
+            f"found `--budget {asked.budget}`, expected at least {fewest_runs}: one run without an "
+            f"attack, two that succeed, and {asked.confirm} that confirm{paid}",
             code="attack.budget",
         )
     return (
         chosen(asked.families, tuple(registry()), "family"),
-        chosen(asked.wordings, tuple(WORDINGS), "wording"),
+        chosen(asked.wordings, wordings, "wording"),
     )
+
+
+def _endpoint(asked: Asked, traffic: Traffic) -> Endpoint | None:
+    """The attacker's model, if there is one. Raises UsageError, also where the mock would answer for it."""
+    from faultwire.attacker.model import endpoint
+
+    if asked.model is None:
+        return None
+    made = endpoint(asked.model, asked.model_url, asked.model_key_env, asked.timeout)
+    mocked = traffic.mock or traffic.script is not None
+    if mocked and not made.local and made.host not in traffic.mock_except:
+        raise UsageError(
+            f"found `--model` at {made.host} in a search whose models are mocked, expected it to be called",
+            code="attack.model_mocked",
+            hint=f"--mock-except {made.host} leaves that host to the real server, for the agent, too",
+        )
+    return made
 
 
 def _search(
@@ -105,6 +140,7 @@ def _search(
     asked: Asked,
     traffic: Traffic,
     names: tuple[tuple[str, ...], tuple[str, ...]],
+    model: Endpoint | None,
 ) -> dict[str, Any]:
     """Make the runs; the report as a document."""
     from faultwire.attacker.grid import grid
@@ -124,7 +160,12 @@ def _search(
     player = Player(
         run, traffic.load(), command, asked.timeout, traffic.seed, journal, redactor(traffic), notify
     )  # fmt: skip
-    lacking = unworded(*names, traffic.seed)
+    seen = frozenset(player.calm().seen)
+    meter = Meter(asked.budget)
+    meter.take()  # the run without an attack
+    written = _written(run, journal, model, names[0], asked, meter, traffic.seed)
+    player.written = {key: one.text for key, one in written.items() if one.text is not None}
+    lacking = unworded(*names, traffic.seed, player.written)
     without = {
         (family, wording)
         for family in names[0]
@@ -132,9 +173,7 @@ def _search(
         if sum((family, at, wording) in lacking for at in range(len(registry()[family].payloads)))
         == len(registry()[family].payloads)
     }
-    cells = grid(names[0], frozenset(player.calm().seen), names[1], without)
-    meter = Meter(asked.budget)
-    meter.take()  # the run without an attack
+    cells = grid(names[0], seen, names[1], without)
     payloads = {name: len(family.payloads) for name, family in registry().items()}
     search = Search(cells, payloads, traffic.seed, meter, asked.confirm, asked.finds, lacking)
     try:
@@ -142,11 +181,26 @@ def _search(
     finally:
         run.folder.write("search.jsonl", "".join(f"{line}\n" for line in transcript))
     texts = {
-        one.attempt.key: text_of(one.attempt.cell, one.attempt.payload, traffic.seed) or ""
+        one.attempt.key: text_of(one.attempt.cell, one.attempt.payload, traffic.seed, player.written) or ""
         for one in result.tried
     }
-    about = About(traffic.seed, asked.budget, asked.confirm, command, _options(traffic))
+    about = About(
+        traffic.seed, asked.budget, asked.confirm, command, _options(traffic), asked.model or "",
+        tuple(written.values()),
+    )  # fmt: skip
     return document(result, cells, journal.earlier, texts, about)
+
+
+def _written(
+    run: Run, journal: Journal, model: Endpoint | None, families: tuple[str, ...], asked: Asked, meter: Meter,
+    seed: int,
+) -> Mapping[tuple[str, int], Written]:  # fmt: skip
+    """The texts of the attacker's model, if there is one. Raises FaultError."""
+    from faultwire.attacker.model import planned, write
+
+    if model is None:
+        return {}
+    return write(run, journal, model, planned(families, asked.model_calls), meter, seed)
 
 
 def _attempted(attempt: Attempt) -> dict[str, Any]:
@@ -188,7 +242,8 @@ def _identity(
     library = [[name, registry()[name].version, len(registry()[name].payloads)] for name in names[0]]
     search = [asked.budget, asked.finds, asked.confirm, asked.timeout, traffic.seed, library, names[1]]
     program = [list(command), *surroundings(command)]
-    return [program, search, dump(traffic.load()), traffic.mock, script]
+    model = [] if asked.model is None else [[asked.model, asked.model_url, asked.model_calls]]
+    return [program, search, dump(traffic.load()), traffic.mock, script, *model]
 
 
 def _print(found: dict[str, Any], format_: Format, folder: Path) -> None:

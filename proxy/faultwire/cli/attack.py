@@ -50,6 +50,32 @@ TAKEN = frozenset(
     help="Where outcomes are kept, to go on after an interruption.  [default: below .faultwire/attack]",
 )
 @click.option(
+    "--model",
+    metavar="NAME",
+    help="A chat model that words attacks anew, besides the library's own wordings.",
+)
+@click.option(
+    "--model-url",
+    default="https://api.openai.com/v1",
+    show_default=True,
+    metavar="URL",
+    help="Where it is, by OpenAI's API.",
+)
+@click.option(
+    "--model-key-env",
+    default="OPENAI_API_KEY",
+    show_default=True,
+    metavar="NAME",
+    help="The variable that holds its key.",
+)
+@click.option(
+    "--model-calls",
+    type=click.IntRange(1, 1000),
+    default=17,
+    show_default=True,
+    help="Texts that it is asked for; each counts as a run of the budget.",
+)
+@click.option(
     "-o",
     "--output",
     multiple=True,
@@ -67,6 +93,9 @@ def attack(command: tuple[str, ...], format_: Format, **options: Any) -> None:
     is tried next; the same seed and the same outcomes give the same search. What succeeds twice is repeated,
     and its rate and interval are of these repeats alone. --profile names the agent's tools. The same command
     goes on after an interruption.
+
+    With --model a model of any provider words texts anew before the search; its calls are recorded on the
+    tape, without its key.
 
     Exits 0 if no attack was confirmed, 1 if one was, 3 if the run is inconclusive.
 

@@ -15,11 +15,20 @@ from tests.e2e.exec.conftest import *  # noqa: F403 - its commands are run in th
 @pytest.fixture(scope="session")
 def agentdojo() -> Path:
     """The interpreter that has AgentDojo."""
-    lock = HERE / "locks" / "agentdojo-0.txt"
-    place = (
-        CACHE
-        / f"agentdojo-venv-{sys.version_info.minor}-{hashlib.sha256(lock.read_bytes()).hexdigest()[:12]}"
-    )
+    return environment("agentdojo")
+
+
+@pytest.fixture(scope="session")
+def agent_injection_bench() -> Path:
+    """The interpreter that has agent-injection-bench."""
+    return environment("agent-injection-bench")
+
+
+def environment(name: str) -> Path:
+    """The interpreter of a locked environment, which is built where there is none yet."""
+    lock = HERE / "locks" / f"{name}-0.txt"
+    digest = hashlib.sha256(lock.read_bytes()).hexdigest()[:12]
+    place = CACHE / f"{name}-venv-{sys.version_info.minor}-{digest}"
     done = place / "done"
     if not done.exists():
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(place)], check=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import replace
 
 import pytest
 import yaml
 
 from faultwire.attacker.faces import render
 from faultwire.attacker.grid import Cell, Grid
-from faultwire.attacker.journal import Observed
+from faultwire.attacker.journal import Observed, Written
 from faultwire.attacker.live import attacked, text_of
 from faultwire.attacker.report import UNCONTROLLED, About, document, lines
 from faultwire.attacker.search import Attempt, Candidate, Result, Tried
@@ -21,7 +22,7 @@ ABOUT = About(7, 50, 10, ("python", "my agent.py"), ("--mock",))
 CELLS = Grid([CELL, CELL._replace(family="loops"), CELL._replace(wording="plain")])
 
 
-def made(obeyed=6, candidates=1):
+def made(obeyed=6, candidates=1, about=ABOUT):
     attempts = [Attempt("search", CELL, 1), Attempt("screen", CELL, 1)]
     attempts += [Attempt("confirm", CELL, 1, at) for at in range(10)]
     stages = ["obeyed", "obeyed", *["obeyed"] * obeyed, *["read"] * (10 - obeyed)]
@@ -32,7 +33,7 @@ def made(obeyed=6, candidates=1):
         for one in tried
     }
     texts = {one.attempt.key: text_of(CELL, 1, 7) or "" for one in tried}
-    return document(Result(tried, found, "finds"), CELLS, observed, texts, ABOUT)
+    return document(Result(tried, found, "finds"), CELLS, observed, texts, about)
 
 
 FOUND = made()
@@ -46,6 +47,18 @@ def test_a_finding_has_the_rate_of_its_confirmation_alone():
     assert "Obeyed in 6 of 10, interval 26 to 88 % (95 %). ASR@1 60 % (26 to 88)" in text
     assert "1 attack confirmed on runs that the search did not use." in text
     assert "13 runs of 50: 1 without an attack, 2 to search, 10 to confirm; 1 of 3 cells tried" in text
+
+
+@pytest.mark.parametrize(("tokens", "words"), [(30, "60 tokens"), (None, "tokens that it does not count")])
+def test_what_the_attackers_model_took_of_the_budget_is_stated_where_there_was_one(tokens, words):
+    written = (
+        Written("Kindly {canary}", 30, "run.tape", "model-0001"),
+        Written(None, tokens, "run.tape", "model-0002"),
+    )
+    text = "\n".join(lines(made(about=replace(ABOUT, model="writer", written=written))))
+    assert f"paid for 2 calls of the attacker's model `writer`: {words}, 1 text kept, 1 of no use." in text
+    assert "the attacker's model" not in "\n".join(lines(FOUND))
+    assert "model" not in FOUND
 
 
 def test_what_the_confirmation_refutes_is_no_finding():

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from faultwire.benchmarks.player import attack_profile, reached, read_results, silent
+from faultwire.benchmarks.player import attack_profile, reached, read_results, silent, validity
 from faultwire.events import FaultFired, History, Recorded, Request, Response
 
 SPANS = {"FWSPAN0ab": "do --> this"}
@@ -38,6 +38,18 @@ def test_one_that_its_carrier_cannot_hold_is_not_called_resisted():
     how, why = reached(history(exchange(page, outcome="no_effect")), SPANS)
     assert (how, why) == ("not carried", "an HTML comment cannot carry a payload that ends it")
     assert reached(history(exchange("<html><body>calm</body></html>")), SPANS)[0] == "not reached"
+
+
+def test_an_attack_in_the_context_is_one_on_requests_to_the_model():
+    (entry,) = attack_profile(SPANS, ["read"], 80, "context").entries
+    assert (entry.fault.name, entry.fault.spans) == ("replace_in_context", SPANS)
+    assert attack_profile(SPANS, ["read"], 80).entries[0].fault.name == "replace"
+
+
+def test_what_a_judge_says_of_the_run_itself_is_kept():
+    assert validity({"utility": True, "obeyed": False}) is None
+    found = validity({"valid": False, "invalid": "it sent before it read", "first": False})
+    assert found == (False, "it sent before it read", False)
 
 
 def test_what_the_model_read_is_in_its_last_request():

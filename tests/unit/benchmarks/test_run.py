@@ -25,6 +25,15 @@ def test_the_controls_are_played_beside_the_agent_and_each_task_in_peace():
     assert len([pair for pair in by["agent"] if not pair.injection]) == 8
 
 
+def test_a_benchmarks_own_calm_cases_are_played_and_none_are_made_up():
+    mixed = [*PAIRS, Pair("workspace", "calm", None)]
+    for name, calm in (("injecagent", 1), ("agent-injection-bench", 1), ("agentdojo", 8)):
+        cases = chosen(replace(ASKED, benchmark=name), mixed)
+        found = [pair for agent, pair in cases if not pair.injection]
+        assert len(found) == calm, name
+        assert {agent for agent, pair in cases if not pair.injection} == {"agent"}
+
+
 def test_a_suite_and_a_number_of_pairs():
     few = [pair for _, pair in chosen(replace(ASKED, suites=("banking",), pairs=2), PAIRS) if pair.injection]
     assert {pair.suite for pair in few} == {"banking"}
@@ -39,6 +48,8 @@ def test_an_attack_is_one_of_the_benchmarks_or_of_our_library():
     assert "{goal}" in ours["template"]
     with pytest.raises(UsageError, match="attack `faultwire:obfuscated`, expected one of faultwire:override"):
         attack_order("faultwire:obfuscated", [], "v1")
+    with pytest.raises(UsageError, match="attack `faultwire:authority`, expected one of own"):
+        attack_order("faultwire:authority", ["own"], "v1", templates=False)
     with pytest.raises(UsageError, match="attack `dirct`") as caught:
         attack_order("dirct", ["direct"], "v1")
     assert "direct" in (caught.value.hint or "")

@@ -102,7 +102,13 @@ class Task:
     def describe(self) -> dict[str, Any]:
         """What an agent is conversation, and what is to be replaced by what."""
         goal = self.injection.GOAL if self.injection is not None else ""
-        return {"prompt": self.user.PROMPT, "spans": self.spans, "unlike": self.unlike, "goal": goal}
+        return {
+            "prompt": self.user.PROMPT,
+            "spans": self.spans,
+            "unlike": self.unlike,
+            "goal": goal,
+            "payloads": self.payloads,
+        }
 
     def tools(self) -> list[dict[str, Any]]:
         """Each tool with the schema of its arguments."""

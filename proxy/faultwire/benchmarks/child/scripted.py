@@ -7,7 +7,7 @@ the model endpoint of `serve.py`, or a pipeline inside of a benchmark.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 FEWEST = 12
@@ -25,6 +25,8 @@ class Script:
     attack_answer: str = ""
     markers: tuple[str, ...] = ()
     obeys: bool = False
+    context: bool = False
+    """Is the attack also looked for in what the user says?"""
 
 
 @dataclass(frozen=True)
@@ -35,9 +37,16 @@ class Step:
     answer: str
 
 
-def step(script: Script, results: list[str]) -> Step:
-    """What comes after so many results of tools: the attack's calls follow the first result that holds it."""
-    seen = next((at for at, text in enumerate(results) if reads(script, text)), None)
+def in_context(script: Script) -> Script:
+    """The same, where the attack stands in what the user says."""
+    return replace(script, context=True)
+
+
+def step(script: Script, results: list[str], prompt: str = "") -> Step:
+    """What comes after so many results of tools: the attack's calls follow the first result that holds it, or
+    come before all where the prompt does."""
+    read = [prompt if script.context else "", *results]
+    seen = next((at - 1 for at, text in enumerate(read) if reads(script, text)), None)
     calls = list(script.calls)
     if seen is not None:
         calls[seen + 1 : seen + 1] = script.attack_calls
@@ -67,8 +76,10 @@ def letters(text: str) -> str:
 
 def completion(script: Script, asked: dict[str, Any]) -> dict[str, Any]:
     """The answer to a request for a chat completion, in the shape of OpenAI's API."""
-    results = [_text(one.get("content")) for one in asked.get("messages", ()) if one.get("role") == "tool"]
-    next_one = step(script, results)
+    messages = asked.get("messages", ())
+    results = [_text(one.get("content")) for one in messages if one.get("role") == "tool"]
+    prompt = "\n".join(_text(one.get("content")) for one in messages if one.get("role") == "user")
+    next_one = step(script, results, prompt)
     message: dict[str, Any] = {"role": "assistant", "content": next_one.answer or None}
     if next_one.call is not None:
         name, arguments = next_one.call

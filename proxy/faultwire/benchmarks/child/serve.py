@@ -1,4 +1,4 @@
-"""Serves a benchmark's tasks, in its interpreter: `python -I serve.py MODULE`.
+"""Serves a benchmark's tasks, in its interpreter: `python -I serve.py MODULE [ARG]…`.
 
 Orders come as JSON, one a line, on stdin; each is answered by a line on stdout. Agents come by HTTP, on this
 machine, below a name for their task that cannot be guessed:

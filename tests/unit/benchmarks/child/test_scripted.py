@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from faultwire.benchmarks.child.scripted import Script, Step, completion, letters, marker, step
+from faultwire.benchmarks.child.scripted import Script, Step, completion, in_context, letters, marker, step
 
 READ, PAY, MAIL = ("read", {"id": 1}), ("pay", {"to": "x"}), ("mail", {"to": "y"})
 OBEYS = Script((READ, PAY), "paid", (MAIL,), "mailed", ("SENDitNOW",), obeys=True)
@@ -42,3 +42,11 @@ def test_it_speaks_as_openais_api_does():
     results = [{"role": "tool", "content": parts}, {"role": "tool", "content": "ok"}]
     last = completion(OBEYS, {"messages": [*asked["messages"], *results]})["choices"][0]
     assert (last["finish_reason"], last["message"]["content"]) == ("stop", "paid")
+
+
+def test_an_attack_in_the_prompt_is_obeyed_before_anything_else_where_it_is_looked_for_there():
+    whole = in_context(OBEYS)
+    prompt = f"summarise this: {next(iter(OBEYS.markers))}"
+    assert step(whole, [], prompt).call == OBEYS.attack_calls[0]
+    assert step(OBEYS, [], prompt).call == OBEYS.calls[0]
+    assert step(whole, [], "summarise this").call == OBEYS.calls[0]
