@@ -40,6 +40,7 @@ COMMANDS: dict[str, Lazy] = {
     "explore": Lazy("explore:explore", "Search for the faults that break an agent that is fine so far."),
     "bench": Lazy("bench:bench", "Play a published benchmark of agents under attack."),
     "evolve": Lazy("evolve:evolve", "Search for mutants of a prompt that an agent fails."),
+    "fuzz": Lazy("fuzz:fuzz", "Search for generated input that crashes an agent."),
     "load": Lazy("load:load", "Run many of an agent at once, with chaos on."),
     "audit": Lazy("audit:audit", "Find out by experiment why two runs of one seed differ."),
     "shrink": Lazy("shrink:shrink", "Find the smallest set of faults with which a run still fails."),
@@ -75,6 +76,7 @@ SECTIONS = {
         "shrink",
         "explore",
         "evolve",
+        "fuzz",
         "load",
         "audit",
         "ingest",
@@ -114,6 +116,7 @@ _COUNT_COSTS = frozenset(
         "attack",
         "load",
         "evolve",
+        "fuzz",
     )
 )
 """Commands that start agents and tell what their models cost."""
