@@ -54,6 +54,7 @@ COMMANDS: dict[str, Lazy] = {
     "faults": Lazy("faults:faults", "List and show faults."),
     "profiles": Lazy("profiles:profiles", "List, show and validate profiles."),
     "checks": Lazy("checks:checks", "List and show checks."),
+    "mutations": Lazy("mutations:mutations", "List and show mutations of prompts."),
     "schema": Lazy("schema:schema", "Print JSON Schemas for editors."),
     "ca": Lazy("ca:ca", "Show, renew or remove this project's certificate authority."),
     "prices": Lazy("prices:prices", "Show or update the prices of models."),
@@ -87,7 +88,7 @@ SECTIONS = {
         "certificate",
         "keys",
     ),
-    "Reference": ("faults", "profiles", "checks", "schema", "prices", "ca"),
+    "Reference": ("faults", "profiles", "checks", "mutations", "schema", "prices", "ca"),
 }
 """The visible commands under the headings of `--help`."""
 

@@ -49,16 +49,16 @@ def test_the_same_dice_give_the_same_text():
 @pytest.mark.parametrize("change", ["wrong_type", "null", "empty", "unicode", "long", "other_value"])
 def test_a_change_of_a_value_leaves_the_rest(change):
     for one in made(change):
+        if "$." not in one.how:
+            continue
         try:
             document = json.loads(one.text)
         except ValueError:
             assert "\\ud800" in one.text
             continue
-        if isinstance(document, dict) and "$." in one.how:
-            place = one.how.rpartition("$.")[2].split(".")[0].split("[")[0]
-            assert {key: document[key] for key in DOCUMENT if key != place} == {
-                key: value for key, value in DOCUMENT.items() if key != place
-            }
+        place = one.how.rpartition("$.")[2].split(".")[0].split("[")[0]
+        assert document.keys() == DOCUMENT.keys()
+        assert {key for key in DOCUMENT if document[key] != DOCUMENT[key]} <= {place}
 
 
 def test_missing_leaves_out_one_and_extra_adds_one():
