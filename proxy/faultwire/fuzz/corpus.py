@@ -87,9 +87,10 @@ class Corpus:
 
     def extend(self, sources: Iterable[Source]) -> None:
         """Take in calls that were not seen before; without guidance nothing is learned."""
-        known = {one.target for one in self.sources}
         if self.guided:
-            self.sources = (*self.sources, *(one for one in sources if one.target not in known))
+            known = {one.target: one for one in (*sources, *self.sources)}
+            own = {one.target for one in self.sources}
+            self.sources = (*self.sources, *(one for target, one in known.items() if target not in own))
 
     def _as_it_is(self) -> Case | None:
         """The texts that cases begin with, but for what the agent has seen already, each once."""
