@@ -97,7 +97,7 @@ def _searched(
     with tempfile.TemporaryDirectory(prefix=".coverage-", dir=home) as folder:
         coverage: Coverage | None = None
         if asked.coverage != "none":
-            coverage = Coverage.at(Path(folder).absolute() / "told", asked.coverage)
+            coverage = Coverage.at(Path(folder).absolute() / "agent", asked.coverage)
         player = Player(
             run, traffic.load(), command, asked.prompts, asked.timeout, traffic.seed, journal, coverage,
             redact, _notifier(asked),
@@ -140,19 +140,19 @@ def _documented(
         exact = repro.write(folder, one, about, kept.output, redact)
         folders[one.crash.key] = str(folder)
         commands[one.crash.key] = _reproduce(folder, about, exact=exact)
-    told = () if player.coverage is None else tuple(sorted(player.coverage.languages))
-    if player.coverage is not None and not told:
-        told = _told(calm.features)
+    reported = () if player.coverage is None else tuple(sorted(player.coverage.languages))
+    if player.coverage is not None and not reported:
+        reported = _languages(calm.features)
     made = About(
         traffic.seed, asked.budget, tuple(map(redact, command)), asked.guidance != "none", asked.coverage,
-        told, bool(asked.prompts),
+        reported, bool(asked.prompts),
     )  # fmt: skip
     found = document(result, calm, player.journal.earlier, folders, commands, made)
     clean: dict[str, Any] = redacted(found, redact)
     return clean
 
 
-def _told(features: frozenset[str]) -> tuple[str, ...]:
+def _languages(features: frozenset[str]) -> tuple[str, ...]:
     """The languages that told their coverage before an interruption."""
     kinds = {"py ": "python", "v8 ": "node"}
     return tuple(name for mark, name in kinds.items() if any(one.startswith(mark) for one in features))

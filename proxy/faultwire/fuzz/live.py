@@ -108,8 +108,8 @@ class Player:
         return Seen(reached, frozenset(self._features(history) - self.known), sources=sources)
 
     def _features(self, history: History) -> frozenset[str]:
-        told = frozenset[str]() if self.coverage is None else self.coverage.features()
-        return features(history) | told
+        reported = frozenset[str]() if self.coverage is None else self.coverage.features()
+        return features(history) | reported
 
     def _agent(self, name: str, case: Case) -> History:
         """Run the agent once; its traffic, and how it ended."""

@@ -37,7 +37,7 @@ SHOWN = 2000
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a search was made with; `told` are the languages that gave their coverage, `asked` what was
+    """What a search was made with; `reported` are the languages that gave their coverage, `asked` what was
     wanted."""
 
     seed: int
@@ -45,7 +45,7 @@ class About:
     command: tuple[str, ...]
     guided: bool
     asked: str
-    told: tuple[str, ...]
+    reported: tuple[str, ...]
     prompted: bool
 
 
@@ -69,7 +69,7 @@ def document(
         "phases": {"calm": calm.runs, **Counter(one.phase for one in result.tried)},
         "ended": result.ended,
         "guided": about.guided,
-        "coverage": {"asked": about.asked, "told": list(about.told)},
+        "coverage": {"asked": about.asked, "reported": list(about.reported)},
         "cases": reach(searched),
         "features": {
             "wire": _count(calm, searched, coverage=False, kept=kept),
@@ -231,8 +231,8 @@ def summary(found: Mapping[str, Any]) -> Iterator[str]:
         f"{cases['model']} only its model, {cases['not']} neither, {cases['void']} inconclusive."
     )
     wire, code = found["features"]["wire"], found["features"]["coverage"]
-    told = _coverage(found["coverage"], code)
-    yield f"Call shapes: {wire[0]} without a generated text, {wire[1]} with all. {told}"
+    reported = _coverage(found["coverage"], code)
+    yield f"Call shapes: {wire[0]} without a generated text, {wire[1]} with all. {reported}"
 
 
 _PHASES = {
@@ -244,8 +244,8 @@ _PHASES = {
 
 
 def _coverage(coverage: Mapping[str, Any], counts: Sequence[int]) -> str:
-    if coverage["told"]:
-        return f"Places in the code ({', '.join(coverage['told'])}): {counts[0]}, then {counts[1]}."
+    if coverage["reported"]:
+        return f"Places in the code ({', '.join(coverage['reported'])}): {counts[0]}, then {counts[1]}."
     if coverage["asked"] == "none":
         return "The agent's coverage was not asked for (--coverage)."
     return f"The agent told no coverage, although --coverage {coverage['asked']} asked for it."

@@ -84,15 +84,15 @@ def test_a_call_without_a_tools_name_is_named_as_not_generated(faultwire: Any, h
     assert b"fuzz.surface: found nothing that can be generated: GET 127.0.0.1/order/7" in done.stderr
 
 
-def test_lines_that_ran_are_told_by_python_and_lead_the_search(fuzz: Any) -> None:
+def test_lines_that_ran_come_from_python_and_lead_the_search(fuzz: Any) -> None:
     silent = WEAK.replace('    get("/audit/7")\n', "    audited = True\n")
     done, found = fuzz(silent, "--seed", "1", "--budget", "30", "--shrink", "0", "--coverage", "python")
     assert done.returncode == 1, done.stderr
-    assert found["coverage"] == {"asked": "python", "told": ["python"]}
+    assert found["coverage"] == {"asked": "python", "reported": ["python"]}
     first, last = found["features"]["coverage"]
     assert 10 < first < last
     _, other = fuzz(silent, "--seed", "1", "--budget", "5", "--coverage", "node")
-    assert other["coverage"] == {"asked": "node", "told": []}, "the control: no Node runs here"
+    assert other["coverage"] == {"asked": "node", "reported": []}, "the control: no Node runs here"
 
 
 NODE = """
@@ -113,7 +113,7 @@ function charge(order) { return order.total.toFixed(2) }
 """
 
 
-def test_a_node_agent_tells_v8s_coverage_and_its_exception_has_its_stack(
+def test_a_node_agent_has_v8s_coverage_and_its_exception_has_its_stack(
     faultwire: Any, here: Path, shop: str
 ) -> None:
     (here / "agent.cjs").write_text(NODE)
@@ -126,7 +126,7 @@ def test_a_node_agent_tells_v8s_coverage_and_its_exception_has_its_stack(
     assert done.returncode == 1, done.stderr
     (crash,) = found["crashes"]
     assert (crash["kind"], crash["title"]) == ("exception", "TypeError at agent.cjs:15 charge")
-    assert found["coverage"]["told"] == ["node"]
+    assert found["coverage"]["reported"] == ["node"]
     assert found["features"]["coverage"][0] > 10
 
 

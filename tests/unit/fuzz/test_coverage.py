@@ -38,12 +38,12 @@ def test_another_branch_is_other_features_and_the_same_run_the_same(tmp_path):
     assert told.languages == {"python"}
 
 
-def test_a_program_that_is_killed_has_told_all_the_same(tmp_path):
+def test_a_program_that_is_killed_has_its_lines_all_the_same(tmp_path):
     told = Coverage.at(tmp_path / "told", "python")
     assert len(run(tmp_path, told, "import os; os.kill(os.getpid(), 9)")) >= 4
 
 
-def test_a_library_and_a_program_without_site_tell_nothing(tmp_path):
+def test_a_library_and_a_program_without_site_give_nothing(tmp_path):
     assert coverage_preload.is_own("/a/agent.py", "/usr/lib/python3/")
     assert not coverage_preload.is_own("/usr/lib/python3/json/x.py", "/usr/lib/python3/")
     assert not coverage_preload.is_own("/v/site-packages/x.py", "/usr/lib/python3/")

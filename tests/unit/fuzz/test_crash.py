@@ -77,7 +77,7 @@ def test_other_words_and_another_place_in_a_library_are_the_same_crash(same):
     assert crash(1, python()).key == crash(1, python(**same)).key
 
 
-def test_without_a_stack_the_last_calls_tell_crashes_apart():
+def test_without_a_stack_the_last_calls_distinguish_crashes():
     assert crash(7, shape=("a", "b")).key != crash(7, shape=("a", "c")).key
     assert crash(7, shape=("a", "b")).key != crash(8, shape=("a", "b")).key
     assert crash(7, shape=("x", "a", "b", "c")).key == crash(7, shape=("y", "a", "b", "c")).key

@@ -37,7 +37,7 @@ def test_prompts_have_the_types_of_mutation_and_damage_that_an_argument_can_carr
             assert made is None or ("\0" not in made.text and made.text != "Where is order 7?")
 
 
-def test_a_value_of_the_schema_is_generated_and_said_to_be_valid():
+def test_a_value_of_the_schema_is_generated_and_known_as_valid():
     assert GENERATED in TYPED.changes
     assert GENERATED not in SOURCE.changes
     made = step(TYPED.first("seen"), TYPED, GENERATED, 0, 1)

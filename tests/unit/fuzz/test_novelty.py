@@ -34,7 +34,7 @@ def test_other_calls_keys_statuses_endings_and_tries_are_new():
         assert not novelty.new(other), "known now"
 
 
-def test_what_was_said_is_not_new():
+def test_words_are_not_new():
     novelty = Novelty()
     novelty.new(seen(talk(1, answer="a")))
     assert not novelty.new(seen(talk(1, answer="b")))

@@ -29,7 +29,9 @@ CASES = [
 ]
 
 
-def made(*, again=1, crashed=True, told=("python",), asked="python", void="", prompted=True, ended="budget"):
+def made(
+    *, again=1, crashed=True, reported=("python",), asked="python", void="", prompted=True, ended="budget"
+):
     reached = [("agent",), ("model",), ("not",), ("agent",), ("agent",)]
     crash = CRASH._replace(frames=("agent.py:7 main",)) if crashed else None
     seen = [Seen(one) for one in reached]
@@ -46,7 +48,7 @@ def made(*, again=1, crashed=True, told=("python",), asked="python", void="", pr
         for one in tried
     }
     calm = Calm((PROMPT, SOURCE, TYPED, UNUSED), ("GET shop/x",), frozenset({"^", "py 0"}), 2)
-    about = About(7, 40, ("agent",), True, asked, told, prompted)
+    about = About(7, 40, ("agent",), True, asked, reported, prompted)
     return document(
         Result(tuple(tried), tuple(found), ended),
         calm,
@@ -75,7 +77,7 @@ def test_what_was_generated_is_counted_by_how_far_it_came():
     assert "8 runs of 40 (2 without a generated text, 5 to search, 1 to confirm)" in text
 
 
-def test_no_crash_is_never_said_to_be_safe():
+def test_no_crash_is_never_called_safe():
     text = " ".join(summary(made(crashed=False)))
     assert f"No crash was found. {NO_PROOF}" in text
     assert "safe" not in text
@@ -91,11 +93,11 @@ def test_the_end_is_named(ended):
     assert [name for name, word in words.items() if word in text] == [ended]
 
 
-def test_coverage_is_said_to_be_told_only_where_it_was():
+def test_coverage_is_reported_only_where_it_was():
     assert "Places in the code (python): 1, then 2." in " ".join(summary(FOUND))
-    silent = " ".join(summary(made(told=(), asked="auto")))
+    silent = " ".join(summary(made(reported=(), asked="auto")))
     assert "The agent told no coverage, although --coverage auto asked for it." in silent
-    unasked = " ".join(summary(made(told=(), asked="none")))
+    unasked = " ".join(summary(made(reported=(), asked="none")))
     assert "The agent's coverage was not asked for (--coverage)." in unasked
     assert "told no coverage" not in unasked
 
@@ -109,7 +111,7 @@ def test_what_was_not_generated_is_named():
     assert "answers of models" in missing[-1]
 
 
-def test_a_crash_in_a_terminal_says_whether_it_came_again_and_reached_the_agent():
+def test_a_crash_in_a_terminal_states_whether_it_came_again_and_reached_the_agent():
     text = "\n".join(crash_lines(FOUND["crashes"][0]))
     assert "1. exit: exited 7 (1 case, came again)" in text
     assert "had reached" not in text
