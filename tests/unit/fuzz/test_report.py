@@ -126,6 +126,9 @@ def test_every_face_has_the_crash_its_command_and_what_was_not_generated(ending)
     assert "exited 7" in text
     assert "faultwire fuzz --rerun d" in text
     assert "answers of models" in text
+    calm = render(made(crashed=False), ending)
+    assert "faultwire fuzz --rerun" not in calm
+    assert "## Crashes" not in calm
 
 
 def test_a_hostile_text_stays_inert():
