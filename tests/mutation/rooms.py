@@ -202,7 +202,10 @@ PYTHON = (
     PythonRoom(
         "fuzzing",
         tuple(f"faultwire/fuzz/{name}.py" for name in ("crash", "minimise", "novelty", "schemas", "search")),
-        tuple(f"tests/unit/fuzz/test_{name}.py" for name in ("crash", "minimise", "novelty", "schemas", "search")),
+        tuple(
+            f"tests/unit/fuzz/test_{name}.py"
+            for name in ("crash", "minimise", "novelty", "schemas", "search")
+        ),
     ),
     PythonRoom(
         "gate",

@@ -11,7 +11,7 @@ from faultwire.cli.output import Format, format_option
 
 @click.group()
 def mutations() -> None:
-    """List and show mutations: how prompts are changed."""
+    """List and show mutations of prompts."""
 
 
 @mutations.command(name="list")
