@@ -142,6 +142,7 @@ ENDS = {
     "campaign",
     "certificate",
     "evolution",
+    "fuzz",
     "ingestion",
     "load",
     "service",

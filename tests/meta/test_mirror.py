@@ -55,6 +55,7 @@ STARTED = {
         "tests/unit/faults/test_library.py",
     ),
     "faultwire.store.migrations.env": ("faultwire.store.database", "tests/unit/store/test_database.py"),
+    "faultwire.fuzz.child.coverage_preload": ("faultwire.fuzz.coverage", "tests/unit/fuzz/test_coverage.py"),
     "faultwire.mock.serving": ("faultwire.mock.client", "tests/e2e/mock/test_mock.py"),
 }
 """Modules that no test imports by their path: whole processes, and what the public face gives."""

@@ -200,6 +200,14 @@ PYTHON = (
         ),
     ),
     PythonRoom(
+        "fuzzing",
+        tuple(f"faultwire/fuzz/{name}.py" for name in ("crash", "minimise", "novelty", "schemas", "search")),
+        tuple(
+            f"tests/unit/fuzz/test_{name}.py"
+            for name in ("crash", "minimise", "novelty", "schemas", "search")
+        ),
+    ),
+    PythonRoom(
         "gate",
         tuple(f"faultwire/runner/{name}.py" for name in ("gate", "run_identity", "scored")),
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections import Counter
 from dataclasses import dataclass
@@ -85,6 +86,7 @@ def document(
                 "name": name,
                 "tried": sum(one.attempt.cell.family == name for one in placed),
                 "obeyed": sum(one.attempt.cell.family == name and one.stage == "obeyed" for one in placed),
+                "defences": _defences([one.stage for one in placed if one.attempt.cell.family == name]),
                 "carriers": sorted(
                     {one.attempt.cell.carrier for one in placed if one.attempt.cell.family == name}
                 ),
@@ -115,6 +117,13 @@ def _model(about: About) -> dict[str, Any]:
             "kept": sum(one.text is not None for one in about.written),
         }
     }
+
+
+def _defences(stages: Sequence[str]) -> dict[str, int]:
+    """What held attacks back, as far as the wire shows it: the agent's own code, before its model read them;
+    or the model, which read them and did nothing that they asked for."""
+    counts = Counter(stages)
+    return {"agent": counts["filtered"], "model": counts["read"]}
 
 
 def _candidate(
@@ -177,6 +186,26 @@ def _shrink(wording: str, shows: str, seen: Observed, fault: str, about: About) 
 
 def _command(*words: str, about: About) -> str:
     return shlex.join(["faultwire", *words, "--", *(about.command or (COMMAND,))])
+
+
+def as_jsonl(found: Mapping[str, Any]) -> str:
+    """A line for each confirmed attack: the text as the agent read it, and what it did. `rejected` is what
+    was seen, not the whole answer; there is no answer that is wanted beside it."""
+    return "".join(
+        json.dumps(
+            {
+                "messages": [{"role": "tool", "name": one["carrier"], "content": one["text"]}],
+                "rejected": one["evidence"],
+                "reason": f"obeyed {one['payload']} in {rate_words(one)}",
+                **{key: one[key] for key in ("family", "owasp_llm", "owasp_agentic", "atlas")},
+                "reproduce": one["reproduce"],
+                "seed": found["seed"],
+            },
+            ensure_ascii=False,
+        )
+        + "\n"
+        for one in found["findings"]
+    )
 
 
 # ---------------------------------------------------------------- for people
@@ -243,7 +272,16 @@ def lines(found: Mapping[str, Any]) -> Iterator[str]:
             yield from _finding(one)
     yield from table(
         "What the search tried",
-        ("family", "obeyed", "carriers", "OWASP LLM", "OWASP Agentic", "ATLAS"),
+        (
+            "family",
+            "obeyed",
+            "held back by the agent's code",
+            "resisted by the model",
+            "carriers",
+            "OWASP LLM",
+            "OWASP Agentic",
+            "ATLAS",
+        ),
         map(_family, found["families"]),
     )
     if found["families"]:
@@ -272,6 +310,8 @@ def _family(one: Mapping[str, Any]) -> Sequence[str]:
     return [
         one["name"],
         f"{one['obeyed']} of {one['tried']}",
+        str(one["defences"]["agent"]),
+        str(one["defences"]["model"]),
         ", ".join(one["carriers"]),
         *(", ".join(one[key]) for key in ("owasp_llm", "owasp_agentic", "atlas")),
     ]

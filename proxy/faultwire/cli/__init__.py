@@ -40,6 +40,7 @@ COMMANDS: dict[str, Lazy] = {
     "explore": Lazy("explore:explore", "Search for the faults that break an agent that is fine so far."),
     "bench": Lazy("bench:bench", "Play a published benchmark of agents under attack."),
     "evolve": Lazy("evolve:evolve", "Search for mutants of a prompt that an agent fails."),
+    "fuzz": Lazy("fuzz:fuzz", "Search for generated input that crashes an agent."),
     "load": Lazy("load:load", "Run many of an agent at once, with chaos on."),
     "audit": Lazy("audit:audit", "Find out by experiment why two runs of one seed differ."),
     "shrink": Lazy("shrink:shrink", "Find the smallest set of faults with which a run still fails."),
@@ -55,6 +56,7 @@ COMMANDS: dict[str, Lazy] = {
     "faults": Lazy("faults:faults", "List and show faults."),
     "profiles": Lazy("profiles:profiles", "List, show and validate profiles."),
     "checks": Lazy("checks:checks", "List and show checks."),
+    "mutations": Lazy("mutations:mutations", "List and show mutations of prompts."),
     "schema": Lazy("schema:schema", "Print JSON Schemas for editors."),
     "ca": Lazy("ca:ca", "Show, renew or remove this project's certificate authority."),
     "prices": Lazy("prices:prices", "Show or update the prices of models."),
@@ -77,6 +79,7 @@ SECTIONS = {
         "shrink",
         "explore",
         "evolve",
+        "fuzz",
         "load",
         "audit",
         "ingest",
@@ -89,7 +92,7 @@ SECTIONS = {
         "certificate",
         "keys",
     ),
-    "Reference": ("faults", "profiles", "checks", "schema", "prices", "ca"),
+    "Reference": ("faults", "profiles", "checks", "mutations", "schema", "prices", "ca"),
 }
 """The visible commands under the headings of `--help`."""
 
@@ -118,6 +121,7 @@ _COUNT_COSTS = frozenset(
         "attack",
         "load",
         "evolve",
+        "fuzz",
     )
 )
 """Commands that start agents and tell what their models cost."""

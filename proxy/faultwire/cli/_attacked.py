@@ -50,6 +50,7 @@ def attack(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: Fo
     from faultwire._core import sha256_hex
     from faultwire.attacker.faces import render
     from faultwire.attacker.journal import Journal
+    from faultwire.attacker.report import as_jsonl
     from faultwire.capture import child
     from faultwire.cli._placed import anywhere, placed
     from faultwire.cli.output import say
@@ -76,6 +77,7 @@ def attack(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: Fo
             found = _search(run, journal, command, asked, traffic, names, model)
             for face in ("json", "html", "md", "sarif"):
                 run.folder.write(f"attack.{face}", render(found, face))
+            run.folder.write("attack.jsonl", as_jsonl(found))
             run.folder.end("finished")
     finally:
         journal.close()

@@ -83,17 +83,17 @@ def evolve(command: tuple[str, ...], asked: Asked, traffic: Traffic, format_: Fo
 
 def chosen(names: tuple[str, ...]) -> tuple[str, ...]:
     """The types that were asked for, all where none were. Raises UsageError for one that is unknown."""
-    from faultwire.evolution.mutant import types
+    from faultwire.evolution.mutant import known, types
 
-    known = types()
+    named = known()
     for name in names:
-        if name not in known:
+        if name not in named:
             raise UsageError(
-                f"found mutation `{name}`, expected one of {', '.join(known)}",
+                f"found mutation `{name}`, expected one of {', '.join(named)}",
                 code="evolve.type",
-                hint=did_you_mean(name, known),
+                hint=did_you_mean(name, named),
             )
-    return tuple(dict.fromkeys(names)) or known
+    return tuple(dict.fromkeys(names)) or types()
 
 
 def _searched(
@@ -101,7 +101,7 @@ def _searched(
 ) -> tuple[dict[str, Any], dict[int, str]]:
     """The document, and the answers to the prompts as they are, by number."""
     from faultwire.evolution.mutant import Evolved
-    from faultwire.evolution.report import document
+    from faultwire.evolution.report import clean, document
     from faultwire.evolution.search import Evolution
 
     search = Evolution(
@@ -112,7 +112,7 @@ def _searched(
         "seed": asker.seed, "command": list(asker.command), "budget": asked.budget, "failing": failing,
         "tape": str(asker.run.tape),
     }  # fmt: skip
-    found = document(result, asked.prompts, asker.answers, asker.sessions, about)
+    found = clean(document(result, asked.prompts, asker.answers, asker.sessions, about), asker.redact)
     answers = {
         number: asker.answers.get(Evolved(number, text).id, "") for number, text in enumerate(asked.prompts)
     }

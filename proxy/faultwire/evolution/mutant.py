@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire._core import sha256_hex
 from faultwire.dice import Dice
-from faultwire.mutations._registry import find, registry
+from faultwire.mutations._registry import find, registry, unpacked
 from faultwire.mutations.custom import Custom
 
 if TYPE_CHECKING:
@@ -43,7 +43,13 @@ class Evolved:
 
 
 def types() -> tuple[str, ...]:
-    """The types that can be chosen: all but templates of a user, of which there are none here."""
+    """The types that are chosen from where none is named: no packs, and no templates of a user, of which
+    there are none here."""
+    return tuple(name for name in unpacked() if name != Custom.name)
+
+
+def known() -> tuple[str, ...]:
+    """Those that can be named: packs, too."""
     return tuple(name for name in registry() if name != Custom.name)
 
 

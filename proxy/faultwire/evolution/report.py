@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from faultwire.report.text import redacted
 from faultwire.text import counted, safe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from faultwire.evolution.search import Failure, Result
 
@@ -50,6 +51,17 @@ def document(
             Counter(one.seen.reason for one in result.tried if one.seen.failed is None).most_common(5)
         ),
     }
+
+
+def clean(found: Mapping[str, Any], redact: Callable[[str], str]) -> dict[str, Any]:
+    """The document without secrets, those in prompts and mutants among them. What had some can no longer be
+    made again from its lineage, and says so (`redacted`)."""
+    made: dict[str, Any] = redacted(dict(found), redact)
+    for kind in ("failures", "unconfirmed"):
+        for before, after in zip(found[kind], made[kind], strict=True):
+            texts = ("original", "text")
+            after["redacted"] = any(before[key] != after[key] for key in texts)
+    return made
 
 
 def _types(result: Result) -> list[dict[str, Any]]:
@@ -96,6 +108,7 @@ def as_jsonl(found: Mapping[str, Any], answers: Mapping[int, str]) -> str:
                 "id": one["id"],
                 "failed": [one["failed"], one["runs"]],
                 "seed": found["seed"],
+                **({"redacted": True} if one.get("redacted") else {}),
             },
             ensure_ascii=False,
         )
@@ -105,8 +118,13 @@ def as_jsonl(found: Mapping[str, Any], answers: Mapping[int, str]) -> str:
 
 
 def as_prompts(found: Mapping[str, Any]) -> str:
-    """The confirmed failures as `golden_prompts` of a faultwire.yaml."""
-    prompts = [{"id": f"evolved-{one['id']}", "prompt": one["text"]} for one in found["failures"]]
+    """The confirmed failures as `golden_prompts` of a faultwire.yaml, but for those whose text was redacted:
+    that is another prompt."""
+    prompts = [
+        {"id": f"evolved-{one['id']}", "prompt": one["text"]}
+        for one in found["failures"]
+        if not one.get("redacted")
+    ]
     return yaml.safe_dump({"golden_prompts": prompts}, allow_unicode=True, sort_keys=False, width=1 << 30)
 
 
@@ -123,6 +141,8 @@ def lines(found: Mapping[str, Any]) -> Iterator[str]:
     for one in found["failures"]:
         steps = " → ".join(step["type"] for step in one["lineage"])
         yield f"{one['id']}  {steps}: {safe(one['reason'])}"
+        if one.get("redacted"):
+            yield "  it holds a secret, which is left out here and in every file"
         yield f"  {safe(one['text'][:SHOWN])}{'…' if len(one['text']) > SHOWN else ''}"
     if found["unconfirmed"]:
         some = counted(len(found["unconfirmed"]), "failure")

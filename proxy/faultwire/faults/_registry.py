@@ -46,7 +46,7 @@ FAMILIES = {
         "tool_stale tool_schema_drift tool_no_op recorded_response "
         "tool_partial tool_wrong_units"
     ),
-    "mcp": "mcp_error mcp_poisoned_description mcp_list_changed mcp_session_lost",
+    "mcp": "mcp_error mcp_message mcp_poisoned_description mcp_list_changed mcp_session_lost",
     "agent": (
         "agent_down agent_slow agent_garbled agent_card_spoofed agent_replaced "
         "agent_partition agent_loops agent_lies message_lost message_reordered"

@@ -9,11 +9,14 @@ from faultwire.errors import ConfigError, FaultwireError, did_you_mean
 from faultwire.mutations._api import Mutation
 from faultwire.mutations._attacks import ATTACKS
 from faultwire.mutations._network import NETWORK
+from faultwire.mutations._packs import Packed
 from faultwire.mutations.context_manipulation import ContextManipulation
 from faultwire.mutations.custom import Custom
 from faultwire.mutations.encoding_attacks import EncodingAttacks
 from faultwire.mutations.length_extremes import LengthExtremes
 from faultwire.mutations.noise import Noise
+from faultwire.mutations.packs_domain import PACKS as DOMAINS
+from faultwire.mutations.packs_locale import PACKS as LOCALES
 from faultwire.mutations.paraphrase import Paraphrase
 from faultwire.plugins import Registry, installed
 
@@ -33,12 +36,14 @@ BUILTIN: tuple[type[Mutation], ...] = (
     *ATTACKS,
     *NETWORK,
 )
+PACKS: tuple[type[Packed], ...] = (*DOMAINS, *LOCALES)
+"""Types that are made from packs: used where they are named, and nowhere else."""
 
 
 @cache
 def registry() -> Mapping[str, type[Mutation]]:
-    """Every mutation by name, built-in ones first. Raises FaultwireError on a bad package."""
-    return collect(BUILTIN, installed().select(group=GROUP))
+    """Every mutation by name, built-in ones and packs first. Raises FaultwireError on a bad package."""
+    return collect((*BUILTIN, *PACKS), installed().select(group=GROUP))
 
 
 def collect(builtin: Iterable[type[Mutation]], plugins: Iterable[EntryPoint]) -> dict[str, type[Mutation]]:
@@ -59,8 +64,13 @@ def find(name: str) -> type[Mutation]:
 
 
 def weights() -> dict[str, float]:
-    """The default weight of each type."""
-    return {name: mutation.weight for name, mutation in registry().items()}
+    """The default weight of each type that is no pack."""
+    return {name: registry()[name].weight for name in unpacked()}
+
+
+def unpacked() -> tuple[str, ...]:
+    """The types that are no packs: what is chosen from where nobody names any."""
+    return tuple(name for name, mutation in registry().items() if not issubclass(mutation, Packed))
 
 
 def _problem(mutation: type[Mutation]) -> str | None:

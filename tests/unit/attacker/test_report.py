@@ -13,7 +13,7 @@ from faultwire.attacker.faces import render
 from faultwire.attacker.grid import Cell, Grid
 from faultwire.attacker.journal import Observed, Written
 from faultwire.attacker.live import attacked, text_of
-from faultwire.attacker.report import UNCONTROLLED, About, document, lines
+from faultwire.attacker.report import UNCONTROLLED, About, as_jsonl, document, lines
 from faultwire.attacker.search import Attempt, Candidate, Result, Tried
 from faultwire.profile.load import inline, parse
 
@@ -117,3 +117,25 @@ def test_the_users_profile_is_kept_below_the_attack():
     assert [one.fault.name for one in profile.entries] == ["latency", "indirect_injection"]
     assert profile.entries[-1].id == "attack"
     assert "search" in profile.tools
+
+
+def test_a_confirmed_attack_is_a_line_to_train_on_and_a_refuted_one_is_none():
+    (row,) = map(json.loads, as_jsonl(FOUND).splitlines())
+    assert row["messages"][0]["content"] == FOUND["findings"][0]["text"]
+    assert (row["rejected"], row["family"]) == ("its canary is in the answer", "override")
+    assert row["reproduce"] == FOUND["findings"][0]["reproduce"]
+    assert "LLM01:2025" in row["owasp_llm"]
+    assert as_jsonl(made(obeyed=0)) == ""
+
+
+def test_effectiveness_is_by_family_and_by_what_held_it_back():
+    attempts = [Attempt("search", CELL._replace(position=str(at)), 1) for at in range(5)]
+    stages = ("filtered", "read", "read", "obeyed", "unplaced")
+    tried = tuple(Tried(at, *one) for at, one in enumerate(zip(attempts, stages, strict=True), 2))
+    found = document(Result(tried, (), "grid"), CELLS, {}, {}, ABOUT)
+    (family,) = found["families"]
+    assert (family["tried"], family["obeyed"], family["defences"]) == (4, 1, {"agent": 1, "model": 2})
+    assert "| `override` | 1 of 4 | 1 | 2 |" in "\n".join(lines(found)).replace(
+        "| override |", "| `override` |"
+    )
+    assert "held back by the agent" in render(found, "html")

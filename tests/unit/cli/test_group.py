@@ -20,7 +20,7 @@ PRODUCT = {
     "checks", "tape", "ui", "keys", "scan", "schema", "doctor", "ca", "run", "chaos", "contract", "ci",
     "score", "report", "replay", "runs", "prices", "shrink", "audit", "explore", "blame", "validate",
     "control", "certificate", "ingest", "bench", "redteam", "attack", "load", "evolve", "worker", "push",
-    "pull", "gc",
+    "pull", "gc", "fuzz", "mutations",
 }  # fmt: skip
 
 

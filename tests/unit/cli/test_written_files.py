@@ -62,6 +62,7 @@ CASES = {
     "evolve": Case("evolve --prompt hi --mock -o {} -- true", "r.jsonl", quick=False),
     "load": Case("load --mock -o {} -- true", "r.html", quick=False),
     "attack": Case("attack --mock -o {} -- true", "r.html", quick=False),
+    "fuzz": Case("fuzz --mock -o {} -- true", "r.html", quick=False),
     "pull": Case("pull 0123456789ab --tapes kept -o {}", "new.tape", quick=False),
     "redteam": Case("redteam t -o {}", "r.html", quick=False),
     "tape report": Case("tape report t -o {}", "r.html"),

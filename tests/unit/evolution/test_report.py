@@ -13,7 +13,7 @@ from faultwire.cli.evolve import TAKEN, evolve
 from faultwire.config.load import load
 from faultwire.errors import FaultError, UsageError
 from faultwire.evolution.mutant import Evolved, Step
-from faultwire.evolution.report import as_jsonl, as_prompts, document, lines
+from faultwire.evolution.report import as_jsonl, as_prompts, clean, document, lines
 from faultwire.evolution.search import Failure, Result, Seen, Tried
 
 MUTANT = Evolved(0, 'Wat "is" 17 × 23?\n# no comment: {x}', (Step("noise", 3, "2 typing errors"),))
@@ -85,3 +85,25 @@ def test_formats_types_and_options():
     with pytest.raises(UsageError, match="found mutation `nois`"):
         chosen(("nois",))
     assert not {one.name for one in evolve.params} & TAKEN
+
+
+def test_a_secret_in_a_prompt_is_in_no_file():
+    """It is kept from the tape; the document beside it must not hold it either."""
+    secret = "sk-proj-0123456789"
+    mutant = Evolved(0, f"use {secret} now", (Step("noise", 0, f"of {secret}"),))
+    result = Result(
+        (), (Failure(mutant, f"printed {secret}", 2, 2), Failure(OTHER, "x", 2, 2)), (), "budget", 1
+    )
+    found = document(result, [f"use {secret}"], {mutant.id: secret}, {}, {**ABOUT, "command": ["a", secret]})
+    assert secret in json.dumps(found), "the control"
+    cleaned = clean(found, lambda text: text.replace(secret, "[key]"))
+    assert secret not in "".join(
+        [json.dumps(cleaned), as_jsonl(cleaned, {}), as_prompts(cleaned), *lines(cleaned)]
+    )
+    assert [one["redacted"] for one in cleaned["failures"]] == [True, True], "the prompt of both had one"
+    assert yaml.safe_load(as_prompts(cleaned))["golden_prompts"] == []
+    plain = clean(document(result, ["hi"], {}, {}, ABOUT), lambda text: text.replace(secret, "[key]"))
+    assert [one["redacted"] for one in plain["failures"]] == [True, False]
+    assert [one["prompt"] for one in yaml.safe_load(as_prompts(plain))["golden_prompts"]] == [OTHER.text]
+    assert "left out here" in "\n".join(lines(plain))
+    assert "left out here" not in "\n".join(lines(FOUND))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from faultwire.mutations._instructions import INSTRUCTIONS
-from faultwire.mutations._registry import BUILTIN
+from faultwire.mutations._registry import BUILTIN, PACKS
 from faultwire.mutations.clients import PROVIDERS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "mutations.md").read_text()
@@ -12,6 +12,11 @@ PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "mutations.md").read_
 def test_every_type_has_its_row():
     for mutation in BUILTIN:
         assert f"| `{mutation.name}` | {mutation.weight:g} | {mutation.summary} |" in PAGE
+
+
+def test_every_pack_has_its_row():
+    for one in PACKS:
+        assert f"| `{one.name}` | {one.pack.version} | {one.summary} |" in PAGE
 
 
 def test_every_provider_has_its_extra():
