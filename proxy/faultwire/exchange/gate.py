@@ -117,7 +117,7 @@ def _concerns_others(at: ExchangeState) -> bool:
 def _gate(
     entries: tuple[CompiledEntry, ...], exchange: Exchange, dice: Dice, session: SessionState
 ) -> EntryGate:
-    found = session.gates.get(id(entries))
+    found: EntryGate | None = session.gates.get(id(entries))
     if found is not None and found.entries is entries and found.dice is dice:
         return found
     made = session.gates[id(entries)] = _made(entries, exchange, dice, session)
