@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True, eq=False)
 class _Deadlines:
-    """When each watch of one event loop looks again, behind one timer: that an exchange begins and ends in time
-    costs a member of a table, and no timer of its own."""
+    """When each watch of one event loop looks again, behind one timer: an exchange that ends in time costs a
+    member of a table, and no timer of its own."""
 
     loop: asyncio.AbstractEventLoop
     _due: dict[UpstreamWatch, float] = field(default_factory=dict)

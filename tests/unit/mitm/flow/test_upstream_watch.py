@@ -51,10 +51,10 @@ async def test_watches_of_a_loop_share_one_timer_and_each_has_its_own_time() -> 
     timers: list[float] = []
     call_at = loop.call_at
 
-    def counted(when: float, callback: Any, *rest: Any) -> asyncio.TimerHandle:
+    def counted(when: float, callback: Any, *rest: Any, **more: Any) -> asyncio.TimerHandle:
         if getattr(callback, "__name__", "") == "_look":
             timers.append(when)
-        return call_at(when, callback, *rest)
+        return call_at(when, callback, *rest, **more)
 
     loop.call_at = counted  # type: ignore[method-assign, assignment]
     watches = [UpstreamWatch(at, 5, lambda: False, made.put_nowait) for at in (600, 0.12, 0.04, 0.08)]
