@@ -240,7 +240,7 @@ def test_a_gate_that_does_not_count_is_found(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_sessions_of_one_profile_count_apart() -> None:
-    on, trigger = On(host="api.openai.com"), Trigger(after_calls=1)
+    on, trigger = On(host="api.openai.com"), Trigger(after_calls=3)
     entry = Entry(id="e", fault=registry()["latency"].model_validate({"ms": 1}), on=on, trigger=trigger)
     profile = Profile(name="p", entries=(entry,))
     random = Random(1)
@@ -254,5 +254,6 @@ def test_sessions_of_one_profile_count_apart() -> None:
         return [line.reason for line in lines if isinstance(line, FaultFired)]
 
     one, other = Session(profile, 1, "one"), Session(profile, 1, "other")
-    assert reasons(one) == reasons(other) == ["call 1 of the first 1 passes"]
-    assert reasons(one) == reasons(other) == ["call 2 matches"]
+    for call in (1, 2, 3):
+        assert reasons(one) == reasons(other) == [f"call {call} of the first 3 passes"]
+    assert reasons(one) == reasons(other) == ["call 4 matches"]
