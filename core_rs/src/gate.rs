@@ -320,8 +320,8 @@ mod tests {
             between,
             ..Trigger::default()
         };
-        let said = |at_s| trigger.counted_out(1, at_s).unwrap();
-        assert_eq!((said(0.25), said(0.75)), ("0.2 s".into(), "0.8 s".into()));
+        let text = |at_s| trigger.counted_out(1, at_s).unwrap();
+        assert_eq!((text(0.25), text(0.75)), ("0.2 s".into(), "0.8 s".into()));
     }
 
     #[test]

@@ -178,7 +178,7 @@ class Session:
 def outcomes(*, seed: int, profiles: int, exchanges: int) -> Counter[str]:
     """Each exchange once through the gate and once without it; how often the gate spoke. Raises where they
     differ in anything."""
-    random, said = Random(seed), Counter[str]()
+    random, counts = Random(seed), Counter[str]()
     for number in range(profiles):
         profile = made_profile(random)
         gated, plain = Session(profile, number), Session(profile, number)
@@ -191,25 +191,25 @@ def outcomes(*, seed: int, profiles: int, exchanges: int) -> Counter[str]:
                 patch.setattr(gate, "wait", lambda _: None)
                 wanted = plain.send(head, body, answer, withheld=withheld)
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(gate, "wait", counting(said, gate.wait))
+                patch.setattr(gate, "wait", counting(counts, gate.wait))
                 found = gated.send(head, body, answer, withheld=withheld)
             assert found == wanted, (number, profile.entries, head, body)
             assert gated.kept() == plain.kept(), (number, profile.entries)
-    return said
+    return counts
 
 
-def counting(said: Counter[str], wait: Any) -> Any:
+def counting(counts: Counter[str], wait: Any) -> Any:
     def counted(at: Any) -> gate.WaitingLines | None:
         found: gate.WaitingLines | None = wait(at)
-        said["python" if found is None else "waits" if found.ledger() else "nothing"] += 1
+        counts["python" if found is None else "waits" if found.ledger() else "nothing"] += 1
         return found
 
     return counted
 
 
 def test_the_gate_gives_what_all_stages_decide_on_20000_pairs() -> None:
-    said = outcomes(seed=9, profiles=PROFILES, exchanges=EXCHANGES)
-    assert min(said["python"], said["waits"], said["nothing"]) > 500, said
+    counts = outcomes(seed=9, profiles=PROFILES, exchanges=EXCHANGES)
+    assert min(counts["python"], counts["waits"], counts["nothing"]) > 500, counts
 
 
 def test_a_gate_that_passes_over_a_match_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

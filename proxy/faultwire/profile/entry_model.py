@@ -220,7 +220,7 @@ def compiled(entry: Entry) -> CompiledEntry:
     watches = type(fault).watch is not Fault.watch
     conversation = isinstance(fault, RequestFault)
     untooled = on.status is None and on.tool is None and on.sites is None and not result
-    said = (on.model, on.stream, on.turn, on.text)
+    texts = (on.model, on.stream, on.turn, on.text)
     return CompiledEntry(
         entry=entry,
         id=entry.id,
@@ -229,7 +229,7 @@ def compiled(entry: Entry) -> CompiledEntry:
         settings=entry.settings,
         plain=on.settled and untooled,
         only_waits=untooled and not watches and not conversation,
-        reads_view=result or conversation or own or any(key is not None for key in said),
+        reads_view=result or conversation or own or any(key is not None for key in texts),
         watches=watches,
         result=result,
         conversation=conversation,
