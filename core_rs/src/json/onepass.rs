@@ -8,8 +8,6 @@ use std::collections::HashMap;
 
 /// Nesting up to which this reads; beyond it `canonical` knows its own limit.
 const DEEPEST: usize = 100;
-/// Bytes that are looked through one by one: where escapes stand close together, a call for each costs more.
-const NEAR: usize = 24;
 /// Digits of an integer that a double holds exactly, whatever they are.
 const SAFE_DIGITS: usize = 15;
 
@@ -135,10 +133,7 @@ impl Reader<'_> {
         let mut from = self.at;
         loop {
             let left = &self.text[self.at..];
-            let end = match left.iter().take(NEAR).position(|&byte| is_special(byte)) {
-                Some(end) => end,
-                None => memchr::memchr2(b'"', b'\\', left)?,
-            };
+            let end = memchr::memchr2(b'"', b'\\', left)?;
             if holds_control(&left[..end]) {
                 return None;
             }
@@ -259,10 +254,6 @@ impl Reader<'_> {
         self.out.append(&mut sorted);
         Some(())
     }
-}
-
-fn is_special(byte: u8) -> bool {
-    byte == b'"' || byte == b'\\'
 }
 
 /// Without an early end, which the compiler makes many bytes a step of.
