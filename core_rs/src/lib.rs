@@ -5,6 +5,7 @@ pub mod array;
 pub mod digest;
 pub mod error;
 pub mod eventstream;
+pub mod gate;
 pub mod glob;
 pub mod grpc;
 pub mod heads;

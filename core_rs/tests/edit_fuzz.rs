@@ -7,7 +7,7 @@ mod properties;
 
 use dice::{Dice, ELEMENTS, JSON, Seed, cut, damage, joined, seeds};
 use properties::heads::{count, request};
-use properties::json::{edited, is_json, path};
+use properties::json::{edited, fingerprints_agree, is_json, path};
 
 /// A document of a few levels. Its keys come twice now and then.
 fn document(dice: &mut Dice, depth: usize) -> Vec<u8> {
@@ -49,6 +49,19 @@ fn edits() {
     }
     println!("{made} documents, {removed} values removed");
     assert!(removed > 0);
+}
+
+/// Made documents and damaged ones have one fingerprint, in one pass or by way of a value.
+#[test]
+fn fingerprints() {
+    for seed in 0..20_000 {
+        let mut dice = Dice(seed);
+        let mut body = document(&mut dice, 5);
+        fingerprints_agree(&body, Seed(seed));
+        damage(&mut dice, &mut body);
+        fingerprints_agree(&body, Seed(seed));
+        fingerprints_agree(&joined(&mut dice, &JSON, 24), Seed(seed));
+    }
 }
 
 /// Damaged text is refused, or its spans lie within it; two readers agree on which it is.

@@ -8,13 +8,15 @@ runs without the GIL.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final, TypeAlias, final
+from typing import Any, Final, Literal, TypeAlias, final
 
 __all__ = [
     "ArraySplitter",
+    "EntryGate",
     "EventStreamSplitter",
     "Frontier",
     "GrpcSplitter",
+    "JsonMask",
     "LineSplitter",
     "PatternStream",
     "Regex",
@@ -23,8 +25,10 @@ __all__ = [
     "TapeVerdict",
     "TapeVerifier",
     "Terms",
+    "TriggerCounts",
     "Tunnel",
     "UserPatterns",
+    "WaitingEntries",
     "__version__",
     "benjamini_hochberg",
     "boschloo_test",
@@ -237,6 +241,15 @@ def json_fingerprint(body: bytes, mask: Sequence[str], /) -> bytes:
     between 2^53 and 2^64 keep their digits, so that long ids stay apart. What `jcs` would refuse
     for other reasons is hashed as SHA-256("raw:" ‖ body).
     """
+
+@final
+class JsonMask:
+    """The mask of `json_fingerprint`, read once."""
+
+    def __new__(cls, paths: Sequence[str], /) -> JsonMask: ...
+    def fingerprint(self, body: bytes, /) -> str:
+        """The same digest in lower-case hex. A body that stands in its canonical form but for blanks and the
+        order of its members is read in one pass."""
 
 def json_marks(body: bytes, /) -> int:
     """How many of the bytes `,`, `[`, `{` and `:` it has: about its values, more where texts hold some."""
@@ -463,6 +476,65 @@ def glob_match(pattern: str, text: str, /) -> bool:
 
     Nothing else is special and nothing escapes. Cost is at most the product of both lengths.
     """
+
+# --- entries that match and wait ----------------------------------------------------------------
+
+@final
+class TriggerCounts:
+    """What a session counts for each entry of its profiles. Equal where the same was counted."""
+
+    def __new__(cls) -> TriggerCounts: ...
+    def counts(self, entry: str, /) -> tuple[int, int]:
+        """Logical calls that it has seen, and those on which it fired or is about to."""
+
+    def begun(self, entry: str, /) -> tuple[int, float] | None:
+        """The call on which it first fired, from 1, and its instant in seconds; None before."""
+
+    def note(self, entry: str, at_s: float, fires: bool, /) -> None:
+        """One more logical call."""
+
+    def take(self, entry: str, places: int, /) -> None:
+        """Take places among `max_times`, or give them back."""
+
+@final
+class EntryGate:
+    """Judges the triggers of all entries that exchanges which look alike may match, in one call.
+
+    `stem` is what the session's dice begin with. A trigger has the members `id`, `inapplicable` (why its
+    fault cannot act on such exchanges), `between_s` (from, to, end of the sentence), `after_calls`, `first`,
+    `calls` (calls, end of the sentence), `every`, `recovers_calls`, `recovers_s` (each with its sentence),
+    `max_times`, and `stages` (last call or None, share, sentence). Raises KeyError where one is missing.
+    """
+
+    def __new__(
+        cls, counts: TriggerCounts, stem: str, triggers: Sequence[dict[str, Any]], /
+    ) -> EntryGate: ...
+    def wait(
+        self,
+        key: str,
+        n: int,
+        at_s: float,
+        left_out: Sequence[int],
+        refused: Sequence[tuple[int, str]],
+        /,
+    ) -> WaitingEntries | None:
+        """Why none acts on the logical call `key`, `n`, which all that can act have then seen; None where one
+        would fire, and nothing is counted. Entries `left_out` (places, ascending) do not match the call,
+        those `refused` cannot act on it."""
+
+@final
+class WaitingEntries:
+    """Entries that all wait. As a mapping it has the judgements on those that have seen the call, by id."""
+
+    def __len__(self) -> int: ...
+    def get(self, entry: str, /) -> tuple[Literal["skip"], str, float | None] | None:
+        """The judgement on an entry; None where it has not seen the call."""
+
+    def items(self) -> list[tuple[str, tuple[Literal["skip"], str, float | None]]]:
+        """Ids and judgements, in order."""
+
+    def lines(self) -> list[tuple[int, str, float | None, bool]]:
+        """For each entry: its place, why it does not act, its roll, and whether it has seen the call."""
 
 # --- scores -------------------------------------------------------------------------------------
 

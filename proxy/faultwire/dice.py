@@ -25,9 +25,12 @@ def unit(seed: int, session: str, fault: str, key: str, n: int, purpose: str = "
 
     The parts are joined length-prefixed, so that no two different tuples hash the same text.
     """
-    parts = (_VERSION, str(seed), session, fault, key, str(n), purpose)
-    text = "".join(f"{len(part.encode())}:{part}" for part in parts)
+    text = _joined(_VERSION, str(seed), session, fault, key, str(n), purpose)
     return _core.unit(text.encode())
+
+
+def _joined(*parts: str) -> str:
+    return "".join([f"{len(part.encode())}:{part}" for part in parts])
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,11 @@ class Dice:
     def roll(self, fault: str, key: str, n: int, purpose: str = "fire") -> float:
         """A number in [0, 1) for one decision."""
         return unit(self.seed, self.session, fault, key, n, purpose)
+
+    @property
+    def stem(self) -> str:
+        """What every roll of this session is hashed from first; the core rolls for entries that wait."""
+        return _joined(_VERSION, str(self.seed), self.session)
 
     def held(self, fault: str, key: str, n: int) -> FaultDice:
         """The dice that one fault holds for one exchange."""

@@ -1,5 +1,6 @@
 //! Canonical JSON, fingerprints, spans and byte-preserving edits.
 
+use faultwire_core::digest;
 use faultwire_core::json::{self, Edit, Span, Step};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -73,6 +74,31 @@ fn json_fingerprint<'py>(
     Ok(PyBytes::new(py, &hash))
 }
 
+#[pyclass(module = "faultwire._core", frozen)]
+struct JsonMask {
+    paths: Vec<String>,
+    mask: Option<json::Mask>,
+}
+
+#[pymethods]
+impl JsonMask {
+    #[new]
+    #[pyo3(signature = (paths, /))]
+    fn new(paths: Vec<String>) -> Self {
+        let mask = json::Mask::of(&paths.iter().map(String::as_str).collect::<Vec<_>>());
+        Self { paths, mask }
+    }
+
+    #[pyo3(signature = (body, /))]
+    fn fingerprint(&self, py: Python<'_>, body: &[u8]) -> CoreResult<String> {
+        let hash = detached(py, body.len(), || {
+            let masked: Vec<&str> = self.paths.iter().map(String::as_str).collect();
+            json::fingerprint_under(body, &masked, self.mask.as_ref())
+        })?;
+        Ok(digest::hex(&hash))
+    }
+}
+
 #[pyfunction]
 #[pyo3(signature = (body, path, /))]
 fn json_span(py: Python<'_>, body: &[u8], path: Vec<PyStep>) -> CoreResult<Option<(usize, usize)>> {
@@ -144,6 +170,7 @@ fn json_marks_in_texts(py: Python<'_>, body: &[u8], longer: i64, most: i64) -> C
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<JsonMask>()?;
     module.add_function(wrap_pyfunction!(jcs, module)?)?;
     module.add_function(wrap_pyfunction!(json_fingerprint, module)?)?;
     module.add_function(wrap_pyfunction!(json_marks, module)?)?;

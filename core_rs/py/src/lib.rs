@@ -3,6 +3,7 @@
 mod border;
 mod digest;
 mod eventstream;
+mod gate;
 mod grpc;
 mod heads;
 mod json;
@@ -23,6 +24,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     digest::register(module)?;
     eventstream::register(module)?;
+    gate::register(module)?;
     grpc::register(module)?;
     heads::register(module)?;
     json::register(module)?;

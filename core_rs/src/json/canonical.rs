@@ -8,6 +8,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::Error;
 use crate::digest::{Hash, sha256};
+use crate::json::onepass::{self, Mask};
 
 /// Largest integer that a double holds without gaps (RFC 8785 §3.2.2.3, I-JSON).
 const MAX_SAFE: u64 = (1 << 53) - 1;
@@ -30,6 +31,19 @@ pub(crate) fn strict(data: &[u8]) -> Result<Value, Error> {
 /// Duplicate keys: the last one counts. What is not JSON is SHA-256("raw:" ‖ body); no canonical
 /// text begins with an `r`, so the two kinds cannot meet.
 pub fn fingerprint(body: &[u8], masked: &[&str]) -> Result<Hash, Error> {
+    fingerprint_under(body, masked, Mask::of(masked).as_ref())
+}
+
+/// The same under a mask that was read before, where it could be.
+pub fn fingerprint_under(body: &[u8], masked: &[&str], mask: Option<&Mask>) -> Result<Hash, Error> {
+    if let Some(text) = mask.and_then(|mask| onepass::canonical(body, mask)) {
+        return Ok(sha256(&text));
+    }
+    fingerprint_by_value(body, masked)
+}
+
+/// The same by way of a parsed value, whatever the body is: the judge of the other way.
+pub fn fingerprint_by_value(body: &[u8], masked: &[&str]) -> Result<Hash, Error> {
     let Ok(mut value) = serde_json::from_slice::<Value>(body) else {
         return Ok(sha256(&[b"raw:", body].concat()));
     };

@@ -87,3 +87,20 @@ pub fn read_json(text: &[u8]) {
         }
     }
 }
+
+/// A fingerprint in one pass is the one of the parsed value, whatever the body and its mask.
+pub fn fingerprints_agree(body: &[u8], about: impl Display) {
+    const MASKS: [&[&str]; 3] = [
+        &[],
+        &["$.a", "$.*", "$.b.*.a", "$.a.b"],
+        &["$.*.*", "$.*.a.*"],
+    ];
+    for mask in MASKS {
+        let found = json::fingerprint(body, mask);
+        assert_eq!(
+            found,
+            json::fingerprint_by_value(body, mask),
+            "{about}: {body:?}"
+        );
+    }
+}

@@ -23,11 +23,13 @@ from typing import TYPE_CHECKING
 
 from faultwire import wire
 from faultwire.events import Exchange, Send, with_held
-from faultwire.exchange import request_out
+from faultwire.exchange import gate, request_out
+from faultwire.exchange.deferred_replies import DeferredReplies
 from faultwire.exchange.observers import closes
 from faultwire.exchange.request_out import OutboundRequest, SessionContext
 from faultwire.exchange.stage import ExchangeState
 from faultwire.exchange.stages import PASSIVE, StageList, stage_types
+from faultwire.exchange.understanding import understood, with_view
 from faultwire.profile.match import caller
 from faultwire.wire.framing import split as framing
 
@@ -51,6 +53,7 @@ class ExchangePipeline:
         "_observe",
         "_profile",
         "_stages",
+        "_waiting",
         "needs_request_body",
         "needs_response_body",
         "state",
@@ -85,10 +88,13 @@ class ExchangePipeline:
         self.touches = False
         self._stages: StageList | None = None
         self._observe: tuple[int, ...] = ()
+        self._waiting: gate.WaitingLines | None = None
+        """What was decided on an exchange on which nothing is done but to wait."""
 
     @property
     def exchange(self) -> Exchange:
-        """The exchange as far as it is known, its request as the agent sent it."""
+        """The exchange as far as it is known, its request as the agent sent it; its view only where something
+        in the profile may look at it."""
         return self.state.exchange
 
     def over_http2(self) -> None:
@@ -127,6 +133,12 @@ class ExchangePipeline:
         if not self.needs_request_body:
             at.exchange = replace(at.exchange, request=at.request)
             return OutboundRequest(at.request)
+        understood(at)
+        if at.unread is None:
+            self._waiting = gate.wait(at)
+            if self._waiting is not None:
+                return OutboundRequest(at.request)
+        with_view(at)
         stages = self._stages = StageList(stage_types(self._profile.candidates), at)
         self._observe = stages.hooks["observe"]
         for place in stages.hooks["on_request"]:
@@ -168,7 +180,8 @@ class ExchangePipeline:
             for _ in self.pending(response):  # whoever did not ask for them passes over them
                 pass
         if self._stages is None:
-            if not self._profile.entries:
+            if not self._profile.entries or not DeferredReplies.wanted(at):
+                at.response = response
                 return response
             self._stages = StageList(PASSIVE, at)
         delivered, stages = response, self._stages
@@ -237,9 +250,9 @@ class ExchangePipeline:
 
     def ledger(self) -> tuple[FaultFired, ...]:
         """Every decision on this exchange and what came of it."""
+        lines: list[FaultFired] = self._waiting.ledger() if self._waiting is not None else []
         if self._stages is None:
-            return ()
-        lines: list[FaultFired] = []
+            return tuple(lines)
         for place in self._stages.hooks["ledger"]:
             lines.extend(self._stages.all[place].ledger())
         return tuple(lines)

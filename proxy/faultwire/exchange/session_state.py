@@ -10,7 +10,9 @@ from collections import OrderedDict
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from faultwire import _core
 from faultwire.exchange.conversation import RewrittenTexts
+from faultwire.exchange.logical_call import LogicalCall
 from faultwire.plugins.frozen import dataclass
 from faultwire.wire.conversation_history import ConversationHistory
 from faultwire.wire.recognition.peers import Peers
@@ -18,19 +20,13 @@ from faultwire.wire.recognition.peers import Peers
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from faultwire._core import WaitingEntries
     from faultwire.events import Exchange, FaultFired, RequestView, ToolCall, ToolResult
     from faultwire.wire.tool_sites import Own
     from faultwire.wire.types import Rewrite
 
 KEPT = 4096
 """Distinct calls, decisions and tool-call ids that are remembered, each."""
-
-OPEN = 64
-"""How many identical calls are kept to distinguish their retries."""
-
-UNDECLARED = 3
-"""Retries that are taken for an SDK's where it does not count them itself; no SDK makes more. What
-comes after them is the agent's own new call."""
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -57,45 +53,6 @@ class PlantedCanary:
     fault: str
     site: str
     number: int
-
-
-@dataclass(slots=True)
-class _Call:
-    """All calls with one key: `n` is the latest; `attempts` counts the retries of the open ones, `stated` has
-    the SDK's own count of the last one, and `broken` those that a fault failed: did anybody look at them?"""
-
-    n: int = -1
-    attempts: OrderedDict[int, int] = field(default_factory=OrderedDict)
-    stated: dict[int, int | None] = field(default_factory=dict)
-    broken: dict[int, bool] = field(default_factory=dict)
-
-    def begin(self) -> int:
-        self.n += 1
-        self.attempts[self.n] = 0
-        while len(self.attempts) > OPEN:
-            old, _ = self.attempts.popitem(last=False)
-            self.stated.pop(old, None)
-            self.broken.pop(old, None)
-        return self.n
-
-    def retried(self, declared: int | None) -> int | None:
-        """The call that a request repeats, None where it is a new one.
-
-        Of several identical calls at once, the one that a fault failed and that was tried as often as
-        the SDK says: which of them arrives first then changes nothing.
-        """
-        if declared is None:
-            if not self.broken:
-                return None
-            return min((n for n in self.broken if self.attempts[n] < UNDECLARED), default=None)
-        unseen = (n for n, seen in self.broken.items() if not seen and self.attempts[n] < UNDECLARED)
-        if again := [n for n in unseen if self.stated[n] == declared]:
-            return min(again)
-        if declared == 0:
-            return None
-        like = [n for n, count in self.stated.items() if (count or 0) + 1 == declared]
-        broken = [n for n in like if n in self.broken]
-        return min(broken) if broken else max(like or self.attempts, default=None)
 
 
 @dataclass(slots=True)
@@ -128,10 +85,14 @@ class SessionState:
     _last_results: OrderedDict[str, str] = field(default_factory=OrderedDict)
     _sites: OrderedDict[str, Own] = field(default_factory=OrderedDict)
     _memories: dict[str, dict[str, Any]] = field(default_factory=dict)
-    _begun: dict[str, tuple[int, float]] = field(default_factory=dict)
-    _counts: dict[str, tuple[int, int]] = field(default_factory=dict)
-    _calls: OrderedDict[str, _Call] = field(default_factory=OrderedDict)
-    _decided: OrderedDict[tuple[str, int], dict[str, Judgement]] = field(default_factory=OrderedDict)
+    triggers: _core.TriggerCounts = field(default_factory=_core.TriggerCounts)
+    """The calls that each entry has seen and fired on."""
+    gates: OrderedDict[int, Any] = field(default_factory=OrderedDict, compare=False, repr=False)
+    """Each an `exchange.gate.EntryGate`, by the identity of the entries that it is of."""
+    _calls: OrderedDict[str, LogicalCall] = field(default_factory=OrderedDict)
+    _decided: OrderedDict[tuple[str, int], dict[str, Judgement] | WaitingEntries] = field(
+        default_factory=OrderedDict
+    )
     """By logical call, the judgements on it by entry; of the oldest calls they are forgotten together."""
     _judgements: int = 0
     """How many there are."""
@@ -180,38 +141,48 @@ class SessionState:
 
     def counts(self, entry: str) -> tuple[int, int]:
         """Logical calls that an entry has seen, and those on which it fired or is about to."""
-        return self._counts.get(entry, (0, 0))
+        return self.triggers.counts(entry)
 
     def decided(self, entry: str, subject: Subject) -> Judgement | None:
         """The judgement on an earlier attempt of the same logical call."""
-        return self._decided.get((subject.key, subject.n), {}).get(entry) if subject.attempt else None
+        group = self._decided.get((subject.key, subject.n)) if subject.attempt else None
+        return None if group is None else group.get(entry)
 
     def begun(self, entry: str) -> tuple[int, float] | None:
         """The logical call on which an entry first fired, from 1, and its instant; None before."""
-        return self._begun.get(entry)
+        return self.triggers.begun(entry)
 
     def note(self, entry: str, subject: Subject, judgement: Judgement, at_s: float = 0.0) -> None:
         """Count a decision; the attempts of one logical call count once."""
         if not subject.attempt or self.decided(entry, subject) is None:
-            seen, fired = self._counts.get(entry, (0, 0))
-            if judgement[0] == "fire":
-                self._counts[entry] = (seen + 1, fired + 1)
-                self._begun.setdefault(entry, (seen + 1, at_s))
-            else:
-                self._counts[entry] = (seen + 1, fired)
+            self.triggers.note(entry, at_s, judgement[0] == "fire")
             self._keep(entry, subject, judgement)
         elif judgement[0] == "fire" and self.slot_released(entry, subject):
             del self._outcomes[entry, subject.key, subject.n]
-            self._take(entry, 1)
+            self.triggers.take(entry, 1)
+
+    def is_decided(self, call: tuple[str, int]) -> bool:
+        """Is there a judgement on a logical call, by key and number?"""
+        return call in self._decided
+
+    def note_waiting(self, call: tuple[str, int], waiting: WaitingEntries) -> None:
+        """Keep the judgements on a logical call on which nothing is decided yet; they are counted."""
+        if len(waiting):
+            self._decided[call] = waiting
+            self._judgements += len(waiting)
+            self._forget()
 
     def _keep(self, entry: str, subject: Subject, judgement: Judgement) -> None:
         call = (subject.key, subject.n)
         group = self._decided.get(call)
-        if group is None:
-            group = self._decided[call] = {}
+        if not isinstance(group, dict):
+            group = self._decided[call] = dict(group.items() if group is not None else ())
         if entry not in group:
             self._judgements += 1
         group[entry] = judgement
+        self._forget()
+
+    def _forget(self) -> None:
         while self._judgements > KEPT and len(self._decided) > 1:
             _, forgotten = self._decided.popitem(last=False)
             self._judgements -= len(forgotten)
@@ -222,19 +193,15 @@ class SessionState:
         decision = (entry, subject.key, subject.n)
         before = self._outcomes.get(decision)
         if before is None and not fired:
-            self._take(entry, -1)
+            self.triggers.take(entry, -1)
         elif before is False and fired:
-            self._take(entry, 1)
+            self.triggers.take(entry, 1)
         if not before:
             _bounded(self._outcomes, decision, fired)
 
     def slot_released(self, entry: str, subject: Subject) -> bool:
         """Has this decision no place among `max_times` any more?"""
         return self._outcomes.get((entry, subject.key, subject.n)) is False
-
-    def _take(self, entry: str, places: int) -> None:
-        seen, fired = self.counts(entry)
-        self._counts[entry] = (seen, fired + places)
 
     def learn(self, calls: Iterable[ToolCall]) -> None:
         """Keep the calls of a response whose conversation the provider keeps."""
@@ -305,10 +272,10 @@ class SessionState:
         """What the faults of one entry keep between exchanges."""
         return self._memories.setdefault(entry, {})
 
-    def _call(self, key: str) -> _Call:
+    def _call(self, key: str) -> LogicalCall:
         found = self._calls.get(key)
         if found is None:
-            found = _Call()
+            found = LogicalCall()
         _bounded(self._calls, key, found)
         return found
 

@@ -32,9 +32,11 @@ class ExchangeState:
         "context",
         "conversation",
         "exchange",
+        "is_viewed",
         "protocol",
         "request",
         "response",
+        "unread",
         "withheld",
     )
 
@@ -47,6 +49,10 @@ class ExchangeState:
         """The head that came, where no stage is asked about it."""
         self.chain = FaultChain()
         self.conversation: Conversation | None = None
+        self.is_viewed = False
+        """Is the exchange's view all that can be seen of its request?"""
+        self.unread: str | None = None
+        """Why nobody looked into the request's body, where that is so."""
         self.withheld: str | None = None
         """Why the request is not sent, where only what needs no server may act on it."""
 

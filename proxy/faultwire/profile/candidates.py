@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from faultwire.faults._api import RequestFault, ResultFault
@@ -43,6 +44,11 @@ class Candidates:
         self._by_url = bool(used & _PER_CALL)
         self._found: OrderedDict[Hashable, tuple[CompiledEntry, ...]] = OrderedDict()
         self._heads: OrderedDict[Hashable, bool] = OrderedDict()
+
+    @cached_property
+    def read_views(self) -> bool:
+        """May any of them look at what a request says?"""
+        return any(entry.compiled.reads_view for entry in self._entries)
 
     def of(self, exchange: Exchange, *, tool: str | None = None) -> tuple[CompiledEntry, ...]:
         """Every entry that `mismatch` may find nothing against; `tool` is the name of a result's tool."""

@@ -175,6 +175,11 @@ class CompiledEntry:
     settings: dict[str, Any]
     plain: bool
     """Does nothing but its trigger decide, where `profile.candidates` takes it for fitting?"""
+    only_waits: bool
+    """Does nothing of it but its trigger look at the session, and nothing but its fault at the response? Then
+    `exchange.gate` may judge it."""
+    reads_view: bool
+    """May it look at what the request says, beyond what the protocol makes of it?"""
     watches: bool
     """Does its fault look on where it does not fire?"""
     result: bool
@@ -212,16 +217,22 @@ def compiled(entry: Entry) -> CompiledEntry:
     on, fault, trigger = entry.on, entry.fault, entry.trigger
     result = isinstance(fault, ResultFault)
     own = type(fault).inapplicable is not Fault.inapplicable
+    watches = type(fault).watch is not Fault.watch
+    conversation = isinstance(fault, RequestFault)
+    untooled = on.status is None and on.tool is None and on.sites is None and not result
+    texts = (on.model, on.stream, on.turn, on.text)
     return CompiledEntry(
         entry=entry,
         id=entry.id,
         name=fault.name,
         site=fault.site,
         settings=entry.settings,
-        plain=on.settled and on.status is None and on.tool is None and on.sites is None and not result,
-        watches=type(fault).watch is not Fault.watch,
+        plain=on.settled and untooled,
+        only_waits=untooled and not watches and not conversation,
+        reads_view=result or conversation or own or any(key is not None for key in texts),
+        watches=watches,
         result=result,
-        conversation=isinstance(fault, RequestFault),
+        conversation=conversation,
         kinds=fault.kinds,
         protocols=fault.protocols,
         asks=fault.inapplicable if own else None,

@@ -11,7 +11,7 @@ from faultwire.wire.recognition.size_limit import UNREAD, WHY as HEAVY, is_heavy
 from faultwire.wire.registry import protocol, protocols, text_members
 from faultwire.wire.tool_sites import tool_site
 from faultwire.wire.transcript.exchange import Transcript, transcript_of
-from faultwire.wire.understand import Understanding, attempt, understand
+from faultwire.wire.understand import Understanding, attempt, understand, view_of
 
 __all__ = [
     "HEAVY",
@@ -38,4 +38,5 @@ __all__ = [
     "tool_site",
     "transcript_of",
     "understand",
+    "view_of",
 ]

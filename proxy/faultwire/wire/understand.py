@@ -46,35 +46,37 @@ def understand(
     agents: Mapping[str, Site] | None = None,
     peers: Peers | None = None,
     earlier: ConversationHistory | None = None,
+    *,
+    view: bool = True,
 ) -> Understanding:
     """Classify, view and fingerprint a whole request: on its way, or from a tape.
 
     `tools` and `agents` are the user's own words, `peers` those of cards, as for `classify`; what `earlier`
     requests of the session held is not read again. A body that is too heavy to be read while others wait is
-    not looked into: then the head decides.
+    not looked into: then the head decides. Without `view` nobody views the request.
     """
     body = request.body
     heavy = body is not None and len(body) > size_limit.MOST and size_limit.is_heavy(body)
     found = classify(with_held(request, None) if heavy else request, tools or {}, agents or {}, peers)
-    view = None
-    if found.protocol is not None and not heavy:
-        try:
-            view = _view(found.protocol, request, earlier)
-        except WireError:
-            # The agent's own malformed request is its business and the provider's; it goes on
-            # unchanged, faultable by everything that needs no view.
-            view = None
+    seen = None
+    if view and found.protocol is not None and not heavy:
+        seen = view_of(found.protocol, request, earlier)
     key = fingerprint(unkeyed_request(request), found.kind, found.protocol)
     why = size_limit.WHY if heavy else None
-    return Understanding(found.kind, found.protocol, found.provider, found.tool, view, key, found.agent, why)
+    return Understanding(found.kind, found.protocol, found.provider, found.tool, seen, key, found.agent, why)
 
 
-def _view(protocol: Protocol, request: Request, earlier: ConversationHistory | None) -> RequestView | None:
+def view_of(protocol: Protocol, request: Request, earlier: ConversationHistory | None) -> RequestView | None:
     """As the protocol views it. Where a tape's readers see something else in it, that is of no use here."""
     same = type(protocol).transcript is Protocol.transcript
-    if earlier is None or not same or len(request.body or b"") > _REMEMBERED:
-        return protocol.view(request)
-    return protocol.transcript_after(request, earlier)
+    try:
+        if earlier is None or not same or len(request.body or b"") > _REMEMBERED:
+            return protocol.view(request)
+        return protocol.transcript_after(request, earlier)
+    except WireError:
+        # The agent's own malformed request is its business and the provider's; it goes on
+        # unchanged, faultable by everything that needs no view.
+        return None
 
 
 def attempt(request: Request, protocol: Protocol | None) -> int | None:

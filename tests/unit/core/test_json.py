@@ -9,6 +9,7 @@ import struct
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -210,3 +211,64 @@ def test_big_bodies_from_many_threads():
 def test_marks_are_counted_apart_from_those_in_long_texts(body: bytes, marks: int, in_texts: int) -> None:
     assert _core.json_marks(body) == marks
     assert _core.json_marks_in_texts(body, 8, 2) == in_texts
+
+
+def _made_text(random: Random, depth: int) -> str:
+    """A document with blanks, escapes and numbers of all kinds, members that come twice, and slips."""
+    blank = random.choice(("", "", "", " ", "\n", "\t\r"))
+    kind = random.randrange(8 if depth else 4)
+    if kind == 0:
+        odd = (
+            "1e3",
+            "-0",
+            "1.50",
+            "-12",
+            "0",
+            "123456789012345",
+            "1234567890123456",
+            "9" * 20,
+            "01",
+            "- 1",
+            "NaN",
+        )
+        return blank + random.choice((*odd[2:6], *odd)) + blank
+    if kind == 1:
+        return blank + random.choice(("true", "false", "null", "nul"))
+    if kind in (2, 3):
+        parts = (
+            "a",
+            "é",
+            "😀",
+            "\\n",
+            '\\"',
+            "\\\\",
+            "\\/",
+            "\\u0041",
+            "\\ud800",
+            "\x7f",
+            "x" * 30,
+            "\\b",
+            "\n",
+        )
+        text = "".join(
+            random.choice(parts[: random.choice((6, 8, 12, 13))]) for _ in range(random.randrange(6))
+        )
+        return f'"{text}"{blank}'
+    inner = [_made_text(random, depth - 1) for _ in range(random.randrange(4))]
+    if kind < 6:
+        return f"{blank}[{','.join(inner)}{blank}]"
+    names = ("a", "b", "id", "é", "*", "a\\/", "")
+    return "{" + ",".join(f'{blank}"{random.choice(names)}":{one}' for one in inner) + "}" + blank
+
+
+def test_a_fingerprint_in_one_pass_is_that_of_the_parsed_value() -> None:
+    """A bare name in the mask makes the core parse the body: no member has this one."""
+    masks = [(), ("$.a", "$.*.id", "$.b.a"), ("$.*", "$.a.*.*"), ("$.id", "$.id.a")]
+    made, random, kinds = [_core.JsonMask(mask) for mask in masks], Random(5), set()
+    for _ in range(20_000):
+        body = _made_text(random, 4).encode("utf-8", "surrogatepass")
+        for mask, paths in zip(made, masks, strict=True):
+            wanted = _core.json_fingerprint(body, [*paths, "no member"]).hex()
+            assert mask.fingerprint(body) == _core.json_fingerprint(body, paths).hex() == wanted, body
+        kinds.add(wanted == hashlib.sha256(b"raw:" + body).hexdigest())
+    assert kinds == {True, False}, "some are no JSON"

@@ -6,7 +6,8 @@ import pytest
 
 from faultwire import wire
 from faultwire.events import Exchange, Request
-from faultwire.exchange.session_state import KEPT, OPEN, UNDECLARED, PlantedCanary, SessionState, Subject
+from faultwire.exchange.logical_call import OPEN, UNDECLARED
+from faultwire.exchange.session_state import KEPT, PlantedCanary, SessionState, Subject
 from faultwire.wire.types import Rewrite
 
 FIRE = ("fire", "because", None)

@@ -33,7 +33,7 @@ from faultwire.exchange.request_out import SessionContext
 from faultwire.exchange.session_state import PlantedCanary, SessionState
 from faultwire.exchange.stage import HOOKS, ExchangeState, Stage
 from faultwire.exchange.stages import PASSIVE, UPWARD, StageList, stage_types
-from faultwire.exchange.understanding import Understanding
+from faultwire.exchange.understanding import Understanding, understood as understand, with_view
 from faultwire.profile.load import inline, merge, parse
 
 HEADERS = (("content-type", "application/json"),)
@@ -138,20 +138,21 @@ def test_an_exchange_on_which_nothing_is_decided_has_only_the_replies_to_others(
 
 def test_a_request_is_understood_and_numbered() -> None:
     at = state("latency: {ms: 1}")
-    stage = Understanding(at)
-    stage.on_request()
+    understand(at)
+    assert at.exchange.view is None, "nothing in the profile looks at it"
+    with_view(at)
     assert (at.exchange.kind, at.exchange.protocol, at.exchange.n) == ("llm", "openai_chat", 0)
     assert at.protocol is not None
     assert at.exchange.view is not None
-    assert list(stage.ledger()) == []
+    assert list(Understanding(at).ledger()) == []
     again = ExchangeState(at.context, Exchange("s", 2, CHAT), None)
-    Understanding(again).on_request()
+    understand(again)
     assert (again.exchange.key, again.exchange.n) == (at.exchange.key, 1), "the same request is another call"
 
 
 def test_a_conversation_is_looked_for_where_texts_may_be_changed_and_the_request_was_read() -> None:
     at = state("memory_poisoning: {payload: x}")
-    Understanding(at).on_request()
+    understand(at)
     assert at.conversation is not None
     assert at.exchange.history == at.conversation.chance != ""
     unread, elsewhere = replace(CHAT, body=b"{"), replace(CHAT, host="h.example", path="/x", body=b"{}")
@@ -161,19 +162,18 @@ def test_a_conversation_is_looked_for_where_texts_may_be_changed_and_the_request
         ("latency: {ms: 1}", CHAT),
     ):
         none = state(fault, request=request)
-        Understanding(none).on_request()
+        understand(none)
         assert (none.conversation, none.exchange.history) == (None, "")
     found = state("memory_poisoning: {payload: x}", request=unread)
-    Understanding(found).on_request()
+    understand(found)
     assert found.protocol is not None, "it was recognised by its address"
 
 
 def test_a_request_that_nobody_looked_into_is_reported_to_the_entries_that_may_have_meant_it() -> None:
     heavy = b'{"model": "m", "messages": [' + b"[]," * 40_000 + b"[]]}"
     at = state("{latency: {ms: 1}, on: {text: hi}}", request=Request(*_head(), HEADERS, heavy))
-    stage = Understanding(at)
-    stage.on_request()
-    (line,) = stage.ledger()
+    understand(at)
+    (line,) = Understanding(at).ledger()
     assert (line.outcome, "values" in line.reason) == ("inapplicable", True)
 
 
@@ -186,7 +186,7 @@ def test_a_canary_that_comes_back_is_reported_with_its_place() -> None:
     at.context.state.plant("marker-7", PlantedCanary("e", "indirect_injection", "result", 0))
     stage = CanaryDetector(at)
     stage.on_request()
-    assert list(stage.ledger()) == []
+    assert list(Understanding(at).ledger()) == []
     at.exchange = Exchange("s", 2, Request(*_head(), HEADERS, b'{"q": "MARKER-7"}'))
     stage.on_request()
     (line,) = stage.ledger()
@@ -229,7 +229,7 @@ def test_a_canary_is_not_returned_in_the_exchange_that_planted_it() -> None:
 
 def decided(*faults: str) -> tuple[ExchangeState, FaultStage]:
     at = state(*faults, request=STREAMED)
-    Understanding(at).on_request()
+    understand(at)
     stage = FaultStage(at)
     stage.on_request()
     return at, stage
@@ -241,7 +241,7 @@ def test_a_fault_that_answers_makes_the_same_request_again_a_retry() -> None:
     assert at.chain.answer is not None
     stage.settle_request()
     again = ExchangeState(at.context, Exchange("s", 2, STREAMED), None)
-    Understanding(again).on_request()
+    understand(again)
     assert (again.exchange.n, again.exchange.attempt) == (at.exchange.n, 1)
 
 
@@ -250,11 +250,11 @@ def test_an_end_that_a_fault_made_is_a_failure_and_bytes_are_none() -> None:
     assert list(stage.on_data((Send(b"x"),))) == [Send(b"x")]
     assert list(stage.on_data(iter((Send(b"x"),)))) == [Send(b"x")], "another stage gives it"
     fresh = ExchangeState(at.context, Exchange("s", 2, STREAMED), None)
-    Understanding(fresh).on_request()
+    understand(fresh)
     assert (fresh.exchange.n, fresh.exchange.attempt) == (1, 0)
     assert list(stage.on_data(iter((Cut(),)))) == [Cut()], "of a fault that waited for another stream"
     retry = ExchangeState(at.context, Exchange("s", 3, STREAMED), None)
-    Understanding(retry).on_request()
+    understand(retry)
     assert (retry.exchange.n, retry.exchange.attempt) == (0, 1)
 
 
@@ -274,13 +274,13 @@ def test_below_an_sdk_that_counts_only_what_nobody_looked_at_is_sent_again(
     counted = replace(CHAT, headers=(*HEADERS, ("x-stainless-retry-count", "0")))
     context = state(fault).context
     at = ExchangeState(context, Exchange("s", 1, counted, http2=True), None)
-    Understanding(at).on_request()
+    understand(at)
     stage = FaultStage(at)
     stage.on_request()
     assert list(stage.forward()) or at.chain.answer is not None
     stage.settle_request()
     again = ExchangeState(context, Exchange("s", 2, counted, http2=True), None)
-    Understanding(again).on_request()
+    understand(again)
     assert (again.exchange.n, again.exchange.attempt) == (n, attempt)
 
 
@@ -390,7 +390,7 @@ def test_an_answer_that_a_fault_replaced_makes_the_same_request_again_a_retry() 
     assert list(stage.on_response()) == []
     assert stage.on_response_head(Response(200, "OK", HEADERS)).status == 503
     retry = ExchangeState(at.context, Exchange("s", 2, STREAMED), None)
-    Understanding(retry).on_request()
+    understand(retry)
     assert (retry.exchange.n, retry.exchange.attempt) == (at.exchange.n, 1)
 
 
@@ -417,7 +417,7 @@ def test_an_answer_that_keeps_its_status_makes_no_retry() -> None:
     stage.on_response_head(CALM)
     assert stage.touches
     again = ExchangeState(at.context, Exchange("s", 2, STREAMED), None)
-    Understanding(again).on_request()
+    understand(again)
     assert (again.exchange.n, again.exchange.attempt) == (1, 0)
 
 
@@ -452,7 +452,7 @@ def test_messages_go_down_the_stages_from_the_client_and_up_from_the_server(
 
 def test_a_decision_is_noted_with_its_instant_and_only_where_it_counts() -> None:
     at = state("status: {code: 503, trigger: {probability: 1}}", "cut_stream: {after_events: 1}")
-    Understanding(at).on_request()
+    understand(at)
     at.exchange = replace(at.exchange, at_s=2.5)
     stage = FaultStage(at)
     stage.on_request()
@@ -483,7 +483,7 @@ def test_an_answer_is_asked_for_unpacked_where_a_fault_may_read_it(
     faults: tuple[str, ...], packed: bool
 ) -> None:
     at = state(*faults)
-    Understanding(at).on_request()
+    understand(at)
     stage = FaultStage(at)
     stage.on_request()
     list(stage.forward())
@@ -555,8 +555,8 @@ def test_a_decision_of_which_nothing_comes_has_its_line_in_its_place_and_no_part
     waits, fires = "{status: {code: 503}, trigger: {after_calls: 9}}", "latency: {ms: 1}"
     looks_on = "{stale_response: {}, trigger: {after_calls: 9}}"
     at = state(waits, fires, waits, looks_on)
-    understood, stage = Understanding(at), FaultStage(at)
-    understood.on_request()
+    stage = FaultStage(at)
+    understand(at)
     stage.on_request()
     lines = list(stage.ledger())
     decided = [entry.id for entry in at.context.profile.composed]

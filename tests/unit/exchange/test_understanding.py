@@ -12,7 +12,7 @@ from faultwire.events import Exchange, Request
 from faultwire.exchange.request_out import SessionContext
 from faultwire.exchange.session_state import SessionState
 from faultwire.exchange.stage import ExchangeState
-from faultwire.exchange.understanding import Understanding
+from faultwire.exchange.understanding import understood
 from faultwire.profile.load import parse
 
 AGENTS = parse(
@@ -40,7 +40,7 @@ def asked(instructions: str | None, *headers: tuple[str, str]) -> Request:
 def caller(request: Request, known: str | None = None) -> str | None:
     context = SessionContext("s", AGENTS, Dice(1, "s"), SessionState())
     at = ExchangeState(context, Exchange("s", 1, request, caller=known), None)
-    Understanding(at).on_request()
+    understood(at)
     return at.exchange.caller
 
 
@@ -79,7 +79,7 @@ def test_what_an_earlier_request_of_the_session_held_is_not_read_again() -> None
     for number, (context, messages) in enumerate(((one, said), (one, more), (other, more)), 1):
         request = replace(asked(None), body=json.dumps({"model": "m", "messages": messages}).encode())
         at = ExchangeState(context, Exchange("s", number, request), None)
-        Understanding(at).on_request()
+        understood(at)
         assert at.exchange.view is not None
         turns.append(at.exchange.view.turns)
     first, then, elsewhere = turns

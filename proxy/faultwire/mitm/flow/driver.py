@@ -30,7 +30,6 @@ from mitmproxy.proxy.layers.http._events import (
 
 from faultwire.mitm import compat
 from faultwire.mitm.flow.actions import ActionExecutor
-from faultwire.mitm.flow.replay_source import ReplaySource
 from faultwire.mitm.flow.request import RequestReader
 from faultwire.mitm.flow.request_sender import RequestSender
 from faultwire.mitm.flow.response import Responder
@@ -39,6 +38,7 @@ from faultwire.mitm.flow.stream_state import RequestPhase
 from faultwire.mitm.messages import error_responses
 
 if TYPE_CHECKING:
+    from faultwire.mitm.flow.replay_source import ReplaySource
     from faultwire.mitm.flow.stream_state import Commands, Ended, StreamState
 
 
@@ -60,6 +60,8 @@ class ExchangeDriver:
         responder = Responder(state, writer, executor, killed, upgrade)
         self.replay: ReplaySource | None = None
         if state.gateway.replays is not None:
+            from faultwire.mitm.flow.replay_source import ReplaySource
+
             self.replay = ReplaySource(state, writer, executor, responder, state.gateway.replays)
         sender = RequestSender(state, writer)
         self.reader = RequestReader(state, writer, executor, responder, self.replay, killed, sender)

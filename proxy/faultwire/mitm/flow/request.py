@@ -22,7 +22,6 @@ from faultwire import wire
 from faultwire.mitm.compat import transports
 from faultwire.mitm.flow import captured
 from faultwire.mitm.flow.actions import ActionExecutor
-from faultwire.mitm.flow.replay_source import ReplaySource
 from faultwire.mitm.flow.request_sender import RequestSender
 from faultwire.mitm.flow.response import Responder
 from faultwire.mitm.flow.response_writer import ResponseWriter
@@ -34,7 +33,6 @@ from faultwire.mitm.flow.stream_state import (
     StreamState,
     joined,
 )
-from faultwire.mitm.flow.upload_watch import UploadWatch
 from faultwire.mitm.messages import convert, error_responses
 
 if TYPE_CHECKING:
@@ -42,6 +40,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import Request, Response
     from faultwire.exchange.pipeline import OutboundRequest
+    from faultwire.mitm.flow.replay_source import ReplaySource
 
 
 @dataclass(slots=True, eq=False)
@@ -106,6 +105,8 @@ class RequestReader:
         if seconds is None or state.recorded.grpc:
             return
         if declared or not request.is_http2:
+            from faultwire.mitm.flow.upload_watch import UploadWatch
+
             wake = partial(transports.wake, state.flow.client_conn, state.context.layers[-1])
             watch = state.recorded.upload = UploadWatch(seconds, declared, state.is_unread, wake)
             watch.start()

@@ -5,6 +5,7 @@ Digests are fixed forever: another mask or another order would shift every decis
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from faultwire import _core
@@ -88,19 +89,23 @@ def fingerprint(
     path = _stable_path(request.path, fields)
     for before in protocol.volatile_path if protocol is not None else ():
         path = _without_id(path, before)
-    return _digest("exchange", kind, request.method, host, path, body.hex())
+    return _digest("exchange", kind, request.method, host, path, body)
 
 
-def _of_body(request: Request, masked: tuple[str, ...]) -> bytes:
+@lru_cache(maxsize=256)
+def _mask(masked: tuple[str, ...]) -> _core.JsonMask:
+    return _core.JsonMask(masked)
+
+
+def _of_body(request: Request, masked: tuple[str, ...]) -> str:
     """The digest of a body; of one that is too heavy to be read at once, that of its declared length, and of
     the two ends of its beginning: while it goes on, no more is held of it."""
     body = request.body or b""
     if len(body) <= size_limit.MOST or not size_limit.is_heavy(body):
-        return _core.json_fingerprint(body, masked)
+        return _mask(masked).fingerprint(body)
     length = header(request.headers, "content-length") or ""
     first, last = body[:_END], body[: size_limit.UNREAD][-_END:]
-    ends = _digest("heavy", length, _core.sha256_hex(first), _core.sha256_hex(last))
-    return bytes.fromhex(ends)
+    return _digest("heavy", length, _core.sha256_hex(first), _core.sha256_hex(last))
 
 
 def tool_key(name: str | None, arguments: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from faultwire.mitm.flow.upstream_watch import UpstreamWatch
 
@@ -41,3 +42,32 @@ async def test_no_time_runs_while_a_fault_holds_it_or_once_it_is_over() -> None:
     assert not never.done()
     held[0] = False
     await asyncio.wait_for(over, 5)
+
+
+async def test_watches_of_a_loop_share_one_timer_and_each_has_its_own_time() -> None:
+    """Whichever of them is due first, and whatever is stopped or fails to hold in between."""
+    loop = asyncio.get_running_loop()
+    made: asyncio.Queue[str] = asyncio.Queue()
+    timers: list[float] = []
+    call_at = loop.call_at
+
+    def counted(when: float, callback: Any, *rest: Any, **more: Any) -> asyncio.TimerHandle:
+        if getattr(callback, "__name__", "") == "_look":
+            timers.append(when)
+        return call_at(when, callback, *rest, **more)
+
+    loop.call_at = counted  # type: ignore[method-assign, assignment]
+    watches = [UpstreamWatch(at, 5, lambda: False, made.put_nowait) for at in (600, 0.12, 0.04, 0.08)]
+    for one in watches:
+        one.start()
+    assert len(timers) == 3, "the last is due after the timer's instant"
+    watches[3].stop()
+    for _ in range(100):
+        passing = UpstreamWatch(600, 5, lambda: False, made.put_nowait)
+        passing.start()
+        passing.stop()
+    assert len(timers) == 3, "an exchange that is over in time sets none"
+    expired = [await asyncio.wait_for(made.get(), 5) for _ in range(2)]
+    assert [text.split()[-2] for text in expired] == ["0.04", "0.12"]
+    assert made.empty()
+    watches[0].stop()
