@@ -17,6 +17,7 @@ from faultwire.cli._option_sections import SectionedCommand
 from faultwire.cli._packets import instructions_of, packet_options, packets
 from faultwire.cli._ui_options import UiOptions, ui_options
 from faultwire.cli.options import Traffic, traffic_options
+from faultwire.cli.replay_options import live_options
 from faultwire.cli.output import format_option
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def as_address(
     "proxy", cls=SectionedCommand, short_help="Run the proxy for an agent that is started elsewhere."
 )
 @traffic_options
+@live_options
 @ui_options
 @click.option(
     "--control-sessions",
