@@ -1,4 +1,4 @@
-"""Limits of control groups, on folders that look like those of a kernel, and on this kernel where it lets us."""
+"""Limits of control groups, on folders that look like a kernel's, and on this kernel where it lets us."""
 
 from __future__ import annotations
 
@@ -150,7 +150,9 @@ def test_a_limit_that_the_kernel_does_not_take_is_refused(kernel, monkeypatch):
         Path, "read_text", lambda self: "max 100000\n" if self.name == "cpu.max" else read(self)
     )
     assert settings("cpu", 0.5, 2) == wrong
-    with pytest.raises(UsageError, match="found `max 100000` in `cpu.max` after `50000 100000` was written"):
+    with pytest.raises(
+        UsageError, match=r"found `max 100000` in `cpu\.max` after `50000 100000` was written"
+    ):
         limited("cpu", 0.5, "cpu=0.5", kernel).__enter__()
 
 
@@ -158,7 +160,7 @@ def test_a_file_that_is_not_there_is_refused(kernel, monkeypatch):
     monkeypatch.setattr(
         "faultwire.load.control_group.settings", lambda *_: (("memory.limit_in_bytes", "1048576"),)
     )
-    with pytest.raises(UsageError, match=r"`memory.limit_in_bytes`, which cannot be set"):
+    with pytest.raises(UsageError, match=r"`memory\.limit_in_bytes`, which cannot be set"):
         limited("memory", 1 << 20, "memory=1M", kernel).__enter__()
 
 

@@ -111,7 +111,7 @@ def test_it_acts_beside_a_fault_on_texts_and_on_what_another_one_has_moved(chat,
 
 
 def test_what_is_left_of_a_history_is_moved_as_far_as_it_can_be(chat, sessions):
-    """Of three turns two stay, of which the newest is answered: nothing can change places. Of four, two can."""
+    """Of two turns the newest is answered, and nothing can change places. Of three, two can."""
     cut = {"history_truncated": {"keep": 2}, "id": "a", "on": {"kind": "llm"}}
     moved = {"history_reordered": None, "id": "b", "on": {"kind": "llm"}}
     for keep, outcome, order in ((2, "no_effect", (3,)), (3, "fired", (3, 2))):
