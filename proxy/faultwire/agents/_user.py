@@ -1,8 +1,9 @@
 """A user whose turns a model writes, at any endpoint that speaks OpenAI's Chat Completions.
 
 It is ours and not the agent's: its requests go straight to its endpoint, past the proxy, so that they are on
-no tape and no verdict counts them, and they name faultwire as who asks. What it wrote is kept by what it was asked: a run whose agent
-says the same again has the same user, without the model. Only so many questions are asked in a run.
+no tape and no verdict counts them, and they name faultwire as who asks. What it wrote is kept by what it was
+asked: a run whose agent says the same again has the same user, without the model. Only so many questions are
+asked in a run.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from faultwire.agents._dial import HttpReply
     from faultwire.agents._request import Call
+    from faultwire.events import Headers
     from faultwire.mutations._kept import Kept
 
     Send = Callable[[Call], HttpReply]
@@ -85,8 +87,8 @@ class ModelUser:
         with self._lock:
             if self.asked >= self.calls:
                 raise FaultwireError(
-                    f"the model `{self.model}` that writes the user's turns was asked {self.calls} times, and "
-                    "more turns are to come",
+                    f"the model `{self.model}` that writes the user's turns was asked {self.calls} times, "
+                    "and more turns are to come",
                     code="agent.user_budget",
                     hint="raise `calls` of `agent.user`; what was written until here is kept",
                 )
@@ -94,7 +96,7 @@ class ModelUser:
         url = urlsplit(self.endpoint)
         if not url.path.endswith(PATHS["chat"]):
             url = url._replace(path=url.path.rstrip("/") + PATHS["chat"])
-        headers = (("content-type", "application/json"), ("user-agent", AGENT))
+        headers: Headers = (("content-type", "application/json"), ("user-agent", AGENT))
         if self.api_key:
             headers = (*headers, ("authorization", f"Bearer {self.api_key}"))
         try:
