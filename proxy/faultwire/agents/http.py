@@ -169,8 +169,9 @@ class _Conversation:
 
     def __iter__(self) -> Iterator[str]:
         """The turns. Raises FaultwireError where the model does not write one."""
-        for self._turn in self._scripted:
-            yield self._turn
+        for turn in self._scripted:
+            self._turn = turn
+            yield turn
         while self._user is not None:
             found = self._user.next_turn(self._said, len(self._said) - len(self._scripted))
             if found is None:
