@@ -1,4 +1,4 @@
-"""Starts an agent behind a replay, sends it the recorded requests of its callers, and compares its answers."""
+"""Starts an agent behind a replay, sends it what its callers asked on the tape, and compares its answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the agent that is to run alone is one of the profile's and of the tape's, before anything starts."""
+"""Whether the agent that is to run alone is one of the profile and of the tape, before anything starts."""
 
 from __future__ import annotations
 
