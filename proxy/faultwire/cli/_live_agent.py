@@ -12,7 +12,7 @@ MARKS = "agents: {NAME: {caller: {user-agent: …}}} in a profile, or `instructi
 
 
 def check(replay: ReplaySettings, profile: Profile) -> None:
-    """Raises UsageError where no mark or no recorded call of it is there, TapeError for a tape that is not."""
+    """Raises UsageError where its mark or a recorded call of it is missing, TapeError for a bad tape."""
     from faultwire.errors import UsageError
     from faultwire.replay.reader import open_tape
     from faultwire.wire.senders import marks_of, sender
