@@ -99,9 +99,7 @@ def write_report(
         return run.folder.write("report.html", html.render(made)), made
     except OSError as error:
         say(f"run.report: cannot write the report: {error.strerror}, expected room for it (exit 3)")
-        say(
-            "hint: free disk space; the tape is whole, and `faultwire tape report TAPE -o FILE` makes one of it"
-        )
+        say("hint: free disk space; the tape is whole, `faultwire tape report TAPE -o FILE` makes one")
         with suppress(OSError):
             run.folder.note(report_error=error.strerror)
         return None, made
