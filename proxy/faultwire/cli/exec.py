@@ -246,9 +246,8 @@ class Play:
                 run.folder.note(incomplete=closed.incomplete)
             status = "interrupted" if stops else "finished"
             run.folder.end(status, exit_code=child.shell_code(code), ledger=ledger)
-        if history.exchanges and report is None:
-            return Played(run.tape, ledger, FaultwireError.exit_code)
-        return Played(run.tape, ledger, child.shell_code(code) or int(diverged))
+        unwritten = FaultwireError.exit_code * bool(history.exchanges and report is None)
+        return Played(run.tape, ledger, unwritten or child.shell_code(code) or int(diverged))
 
 
 @contextmanager
