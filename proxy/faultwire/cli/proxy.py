@@ -17,8 +17,8 @@ from faultwire.cli._option_sections import SectionedCommand
 from faultwire.cli._packets import instructions_of, packet_options, packets
 from faultwire.cli._ui_options import UiOptions, ui_options
 from faultwire.cli.options import Traffic, traffic_options
-from faultwire.cli.replay_options import live_options
 from faultwire.cli.output import format_option
+from faultwire.cli.replay_options import live_options
 
 if TYPE_CHECKING:
     from faultwire.cli._proxy_engines import LostEngines
