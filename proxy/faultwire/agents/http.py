@@ -13,17 +13,19 @@ from faultwire.agents._answer import AnswerPath, Missed, as_text
 from faultwire.agents._request import call
 from faultwire.agents._served import FAILED, CallResult, Served, text_of
 from faultwire.agents._template import FORM, Template
+from faultwire.agents._user import shown
 from faultwire.agents.command import session_word
 from faultwire.errors import AgentError
 from faultwire.events import header, with_header
 from faultwire.mutations._lines import structured
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from faultwire.agents._api import Asked
     from faultwire.agents._dial import HttpReply
     from faultwire.agents._request import Call
+    from faultwire.agents._user import ModelUser
     from faultwire.events import Headers
 
 USUAL = '{"input": {prompt}}'
@@ -51,6 +53,8 @@ class HttpAgent(Served):
     """Is its server started again between the turns of a conversation?"""
     pause_s: float = 0.0
     """How long its user waits before each later turn."""
+    user: ModelUser | None = None
+    """Who goes on where the scripted turns end."""
 
     def __post_init__(self) -> None:
         """Read the template. Raises ValueError."""
@@ -70,7 +74,8 @@ class HttpAgent(Served):
         cookies: dict[str, str] = {}
         result = CallResult("", FAILED)
         paused_s = 0.0
-        for at, turn in enumerate(turns):
+        conversation = _Conversation(turns, self.user)
+        for at, turn in enumerate(conversation):
             paused_s += self._pause() if at else 0.0
             problem = self._restart() if at and self.restarts else None
             if problem is not None:
@@ -84,7 +89,9 @@ class HttpAgent(Served):
             _keep_cookies(reply, cookies)
             if not result.well:
                 break
-        return replace(result, paused_s=paused_s)
+            conversation.answered(result.answer)
+        why = "\n".join(filter(None, (*conversation.notes, result.why)))
+        return replace(result, paused_s=paused_s, why=why)
 
     def _pause(self) -> float:
         """Wait as its user does; how long that was, in seconds. The end of a run ends it."""
@@ -112,7 +119,8 @@ class HttpAgent(Served):
         word = session_word(asked.session)
         values |= {"prompt": turn, "turns": asked.turns, "session": word}
         fields = self._fields(headers, values)
-        if len(asked.turns) > 1 and not (self._at_once or self._named):
+        several = len(asked.turns) > 1 or self.user is not None
+        if several and not (self._at_once or self._named):
             fields = with_header(fields, CONVERSATION, word)
         if cookies:
             fields = with_header(fields, "cookie", "; ".join(f"{k}={v}" for k, v in cookies.items()))
@@ -147,6 +155,34 @@ class HttpAgent(Served):
         except Missed as missed:
             why = f"faultwire: no answer: {missed}"
             return CallResult("", FAILED, why, misplaced=str(missed) if missed.misplaced else "")
+
+
+class _Conversation:
+    """The user's turns in order: those that are scripted, then those that a model writes, one at a time, each
+    after the answer to the one before it."""
+
+    def __init__(self, scripted: tuple[str, ...], user: ModelUser | None) -> None:
+        self._scripted, self._user = scripted, user
+        self._said: list[tuple[str, str]] = []
+        self._turn = ""
+        self.notes: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        """The turns. Raises FaultwireError where the model does not write one."""
+        for turn in self._scripted:
+            self._turn = turn
+            yield turn
+        while self._user is not None:
+            found = self._user.next_turn(self._said, len(self._said) - len(self._scripted))
+            if found is None:
+                return
+            self._turn = found
+            self.notes.append(shown(len(self._said) + 1, self._user.model, found))
+            yield found
+
+    def answered(self, answer: str) -> None:
+        """What the agent said to the turn that was given last."""
+        self._said.append((self._turn, answer))
 
 
 def _usual_answer(text: str, reply: HttpReply) -> str:

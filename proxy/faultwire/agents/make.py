@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urljoin, urlsplit
 
 from faultwire.agents._answer import AnswerPath
+from faultwire.agents._dial import Dialler
 from faultwire.agents._reset import Resetting
 from faultwire.agents._served import call_to_reset
+from faultwire.agents._user import made as user_of
 from faultwire.agents.command import CommandAgent
 from faultwire.agents.http import HttpAgent
 from faultwire.agents.openai import OpenAIAgent
@@ -20,6 +22,7 @@ from faultwire.agents.python import INTERPRETER, PythonAgent, call_function
 from faultwire.agents.server import Server
 from faultwire.agents.settings import CommandSettings, HttpSettings, LangchainSettings, OpenAISettings
 from faultwire.errors import ConfigError
+from faultwire.mutations._kept import Kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,6 +36,10 @@ SERVER_LOG = "agent.log"
 """What a server that we start says, in the run's folder."""
 EXPORTS = "agent.env"
 """What a server needs in its environment that we do not start, for a shell, in the run's folder."""
+USERS = "cache/users"
+"""Where the turns that models wrote are kept, below faultwire's folder."""
+USER_S = 120.0
+"""Seconds for one of them."""
 MS = 1000
 
 
@@ -58,6 +65,8 @@ def prepared(settings: AgentSettings, share: Share, *, folder: Path, base: Path)
     if isinstance(settings, HttpSettings | OpenAISettings):
         env = share(unnamed=settings.start is None)
         agent = _served(settings, base)
+        if isinstance(settings, HttpSettings) and isinstance(agent, HttpAgent) and settings.user:
+            agent.user = user_of(settings.user, Kept(folder.parent.parent / USERS), Dialler().ask, USER_S)
         if settings.start is None:
             (folder / EXPORTS).write_text(exports(os.environ, env))
             yield agent

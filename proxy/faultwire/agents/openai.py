@@ -73,6 +73,13 @@ class OpenAIAgent(Served):
             return CallResult("", FAILED, "faultwire: no answer: found no JSON in the agent's reply")
 
 
+def chat_text(document: Any) -> str:
+    """The text of a whole Chat Completion. Raises Missed."""
+    if not isinstance(document, dict):
+        raise Missed("found JSON that is not an object")
+    return _chat(document)
+
+
 def _chat(document: dict[str, Any]) -> str:
     """The text of the first choice."""
     choices = document.get("choices")

@@ -133,6 +133,7 @@ class HttpSettings(Reset):
     start: Start | None = None
     pause_between_turns: Annotated[int, Field(ge=0, le=3_600_000)] = 0
     """How long the user waits before each later turn of a conversation, in ms; no time of the agent's."""
+    user: ModelUserSettings | None = None
     propagates: bool = False
     """Does it hand `traceparent` and `baggage` on to what it calls? Then chaos may run concurrently."""
 
@@ -156,13 +157,31 @@ class HttpSettings(Reset):
     @model_validator(mode="after")
     def _has_something_between_turns(self) -> Self:
         restarts = self.start is not None and self.start.restart_between_turns
-        if self.request_template is None or not (restarts or self.pause_between_turns):
+        if self.request_template is None or not (restarts or self.pause_between_turns or self.user):
             return self
         kind = next((v for k, v in self.headers.items() if k.lower() == "content-type"), "")
         if "turns" in Template(self.request_template, form=FORM in kind.lower()).names:
-            name = "start.restart_between_turns" if restarts else "pause_between_turns"
+            paused = "pause_between_turns" if self.pause_between_turns else "user"
+            name = "start.restart_between_turns" if restarts else paused
             raise ValueError(f"found `{name}` with `{{turns}}`, which sends all turns at once")
         return self
+
+
+class ModelUserSettings(Frozen):
+    """A model that writes the user's turns after the scripted ones. Off unless it is there."""
+
+    endpoint: str
+    """The base URL of an API that speaks OpenAI's Chat Completions."""
+    model: str
+    goal: Annotated[str, Field(min_length=1)]
+    """What the user wants, in words for the model."""
+    api_key: Annotated[str | None, Field(repr=False)] = None
+    turns: Annotated[int, Field(ge=1, le=50)] = 4
+    """The most turns that it writes in one conversation."""
+    calls: Annotated[int, Field(ge=1, le=100_000)] = 100
+    """The most questions that it is asked in one run."""
+    parameters: Annotated[Mapping[str, Any], AfterValidator(_free)] = Field(default_factory=dict)
+    """Further members of its requests, such as `seed`."""
 
 
 class OpenAISettings(Reset):

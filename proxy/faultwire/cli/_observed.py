@@ -60,8 +60,8 @@ def write_report(
     """Write `report.json` and `report.html` into the run's folder; the page, and the document behind both.
     `rules` are those of the user for what is redacted besides secrets.
 
-    If they cannot be written (disk full, for example), a warning says so and the run still counts: the
-    tape is the evidence.
+    If they cannot be written (disk full, for example), an error says so, and there is no page: the run then
+    ends with 3, as those of other commands do. The tape is whole, and makes another report.
     """
     from faultwire.campaign.upstream_request import forwarded
     from faultwire.cli.output import say
@@ -98,7 +98,8 @@ def write_report(
         run.folder.write("report.json", json.render(made))
         return run.folder.write("report.html", html.render(made)), made
     except OSError as error:
-        say(f"cannot write the report: {error.strerror}")
+        say(f"run.report: cannot write the report: {error.strerror}, expected room for it (exit 3)")
+        say("hint: free disk space; the tape is whole, `faultwire tape report TAPE -o FILE` makes one")
         with suppress(OSError):
             run.folder.note(report_error=error.strerror)
         return None, made

@@ -24,6 +24,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "reuse",
         "rebind",
         "unverified",
+        "live_agent",
+        "live_model",
     ),
     "Capture": (
         "capture",

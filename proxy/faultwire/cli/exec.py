@@ -18,6 +18,7 @@ from faultwire.cli._option_sections import SectionedCommand
 from faultwire.cli._packets import instructions_of, needs_of, packet_options, packets
 from faultwire.cli._ui_options import UiOptions, ui_options
 from faultwire.cli.options import Traffic, traffic_options
+from faultwire.cli.replay_options import live_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,6 +44,7 @@ INTERRUPTED = (130, 143)
     context_settings={"allow_interspersed_args": False},
 )
 @traffic_options
+@live_options
 @ui_options
 @freeze_option
 @namespace_options
@@ -170,7 +172,7 @@ class Play:
         from faultwire.cli._summary import header, summary
         from faultwire.cli.output import say
         from faultwire.cli.replay_options import import_findings, print_replay
-        from faultwire.errors import TapeError
+        from faultwire.errors import FaultwireError, TapeError
         from faultwire.replay.reader import redaction
         from faultwire.runner.launch import start_run
 
@@ -244,7 +246,8 @@ class Play:
                 run.folder.note(incomplete=closed.incomplete)
             status = "interrupted" if stops else "finished"
             run.folder.end(status, exit_code=child.shell_code(code), ledger=ledger)
-        return Played(run.tape, ledger, child.shell_code(code) or int(diverged))
+        unwritten = FaultwireError.exit_code * bool(history.exchanges and report is None)
+        return Played(run.tape, ledger, unwritten or child.shell_code(code) or int(diverged))
 
 
 @contextmanager

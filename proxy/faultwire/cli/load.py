@@ -67,7 +67,7 @@ def as_levels(_context: click.Context, _option: click.Parameter, value: str) -> 
     "pressures",
     multiple=True,
     metavar="KIND=N",
-    help="Also alone with less: memory=256M, cpu=0.5, fds=64, disk=1M (a second); repeatable.",
+    help="Also alone with less: memory=256M, cpu=0.5, pids=32, fds=64, disk=1M (a second); repeatable.",
 )
 @click.option(
     "--max-runs", type=click.IntRange(1), default=400, show_default=True, help="Invocations at most."

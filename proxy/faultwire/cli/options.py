@@ -112,6 +112,11 @@ class Traffic(ReplayOptions):
         from faultwire.errors import UsageError
         from faultwire.runner.launch import LaunchSettings
 
+        replay = replay_settings(self)
+        if replay is not None and replay.live_agent:
+            from faultwire.cli._live_agent import check
+
+            check(replay, profile)
         if kind not in CAPTURED_BY.get(self.capture, (kind,)):
             raise UsageError(
                 f"found `--capture {self.capture}` for `{kind}`, expected it for "
@@ -135,7 +140,7 @@ class Traffic(ReplayOptions):
             record_policy=self.record_policy,
             on_tape_failure=self.on_tape_failure,
             redact=self.redacts(),
-            replay=replay_settings(self),
+            replay=replay,
             masks=self.mask,
             implicit=implicit,
             redirected=redirected,

@@ -18,6 +18,7 @@ from faultwire.cli._packets import instructions_of, packet_options, packets
 from faultwire.cli._ui_options import UiOptions, ui_options
 from faultwire.cli.options import Traffic, traffic_options
 from faultwire.cli.output import format_option
+from faultwire.cli.replay_options import live_options
 
 if TYPE_CHECKING:
     from faultwire.cli._proxy_engines import LostEngines
@@ -45,6 +46,7 @@ def as_address(
     "proxy", cls=SectionedCommand, short_help="Run the proxy for an agent that is started elsewhere."
 )
 @traffic_options
+@live_options
 @ui_options
 @click.option(
     "--control-sessions",

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import click
 
-from faultwire.cli._option_sections import RenamedOption
+from faultwire.cli._option_sections import RenamedOption, SectionedCommand
 from faultwire.cli._placed import anywhere_option
 from faultwire.cli._play_options import DEFAULT, Play, play_options
+from faultwire.cli._trial_options import as_seconds
+from faultwire.cli.options import traffic_options_but
 from faultwire.cli.replay_options import as_timing
 
 if TYPE_CHECKING:
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
     from faultwire.config.model import Config
 
 
+NOT_DRIVEN = frozenset({"replay", "fault", "mark"})
+"""Options of `exec` that make no sense for an agent that the tape drives."""
 FROM_TRAFFIC = "faultwire tape import FILE -o TAPE, then faultwire replay export --from-tape TAPE"
 """What replaces `replay import --har` and `--flows`."""
 
@@ -98,6 +104,62 @@ def export(**options: Any) -> None:
     from faultwire.cli._replay_export import export_all
 
     export_all(**options)
+
+
+@replay.command("agent", cls=SectionedCommand)
+@click.argument("tape")
+@click.option(
+    "--agent", "name", required=True, metavar="NAME", help="The agent; a profile has its url and mark."
+)
+@click.option(
+    "--at", required=True, metavar="URL", help="Where the command serves it; the paths are the recorded ones."
+)
+@click.option("--session", metavar="NAME", help="The session of the tape whose requests are sent.")
+@click.option(
+    "--live-model", is_flag=True, help="Its models answer anew (the mock with --mock), not the tape."
+)
+@click.option(
+    "--timeout", callback=as_seconds, default="30s", show_default=True, metavar="TIME", help="For one answer."
+)
+@traffic_options_but(NOT_DRIVEN)
+@click.option("-q", "--quiet", is_flag=True, help="Print differences and errors only.")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARG]...")
+def agent(
+    tape: str,
+    name: str,
+    at: str,
+    session: str | None,
+    live_model: bool,
+    timeout: float,
+    quiet: bool,
+    command: tuple[str, ...],
+    **options: Any,
+) -> None:
+    """Send the recorded requests to one agent of a system again, and compare its answers.
+
+    The command serves the agent at --at. The tape is its callers, and answers its own calls to models, tools
+    and other agents. Ids and instants that the agent makes anew are no difference. Exits 0 if it answers
+    as recorded, 1 if an answer differs or a call of its own is not on the tape, 2 if the tape asks nothing of
+    it, 3 if the run is inconclusive.
+
+    \b
+    faultwire replay agent monday --agent billing --at http://127.0.0.1:8000 --profile team.yaml -- python billing.py
+    """
+    from faultwire.cli._driven import drive
+    from faultwire.cli.options import Traffic
+    from faultwire.errors import UsageError
+
+    if not command:
+        raise UsageError("found no command, expected one after `--`", code="usage.missing")
+    url = urlsplit(at)
+    if url.scheme not in ("http", "https") or not url.hostname:
+        raise UsageError(
+            f"found `--at {at}`, expected a URL such as `http://127.0.0.1:8000`", code="usage.bad_value"
+        )
+    settled: dict[str, Any] = {"fault": (), "replay": tape, "live_agent": name, "live_model": live_model}
+    sys.exit(
+        drive(command, Traffic(**settled, **options), at, session=session, timeout_s=timeout, quiet=quiet)
+    )
 
 
 @replay.command("import")

@@ -40,6 +40,8 @@ class ReplayOptions:
     mask: tuple[str, ...] = ()
     rebind: bool = True
     unverified: bool = False
+    live_agent: str | None = None
+    live_model: bool = False
 
 
 def as_timing(_context: click.Context, _option: click.Parameter, value: str) -> float:
@@ -97,6 +99,21 @@ def replay_options() -> list[Callable[..., Any]]:
     ]
 
 
+def live_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--live-agent` and `--live-model`."""
+    name = click.option(
+        "--live-agent",
+        metavar="NAME",
+        help="With --replay: only this agent of the recorded system is tested; --profile has its mark.",
+    )
+    model = click.option(
+        "--live-model",
+        is_flag=True,
+        help="With --live-agent: its models answer anew (the mock with --mock), not the tape.",
+    )
+    return name(model(command))
+
+
 def replay_settings(traffic: ReplayOptions) -> ReplaySettings | None:
     """The replay settings of the options, or None. Raises UsageError, TapeNotFound."""
     from faultwire.errors import UsageError
@@ -106,7 +123,8 @@ def replay_settings(traffic: ReplayOptions) -> ReplaySettings | None:
 
     Masks.parse(traffic.mask)
     if traffic.replay is None:
-        given_flags = [name for name in ("strict_order", "reuse", "unverified") if getattr(traffic, name)]
+        flags = ("strict_order", "reuse", "unverified", "live_agent", "live_model")
+        given_flags = [name for name in flags if getattr(traffic, name)]
         if given_flags or traffic.on_miss != "fail":
             name = (given_flags[0] if given_flags else "on_miss").replace("_", "-")
             raise UsageError(f"found `--{name}`, expected it together with `--replay`", code="usage.replay")
@@ -117,7 +135,13 @@ def replay_settings(traffic: ReplayOptions) -> ReplaySettings | None:
             code="usage.replay",
             hint="a tape is never overwritten: --record NEW gets the recorded answers and the new ones",
         )
+    if traffic.live_model and not traffic.live_agent:
+        raise UsageError(
+            "found `--live-model`, expected it together with `--live-agent`", code="usage.replay"
+        )
     return ReplaySettings(
+        live_agent=traffic.live_agent or "",
+        live_model=traffic.live_model,
         tape=find(traffic.replay).absolute(),
         strict_order=traffic.strict_order,
         reuse=traffic.reuse,

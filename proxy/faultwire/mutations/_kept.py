@@ -51,7 +51,7 @@ class Kept:
             draft.replace(target)
         except OSError as error:
             raise FaultwireError(
-                f"cannot keep a mutation below `{self._folder}`: {error.strerror}",
+                f"cannot keep a model's answer below `{self._folder}`: {error.strerror}",
                 code="mutations.cache",
                 hint="run from a folder that you may write to",
             ) from error

@@ -155,7 +155,7 @@ def nearest(index: Index, wanted: RequestKey) -> tuple[Entry, list[tuple[Path, A
 
 def near(index: Index, wanted: RequestKey) -> Iterator[tuple[Entry, list[tuple[Path, Any, Any]]]]:
     """The few recorded exchanges at the same address that look most alike, and where they differ."""
-    candidates = index.by_place.get(wanted.place, ())
+    candidates = [one for one in index.by_place.get(wanted.place, ()) if one.sender == wanted.sender]
     mine = sketch(wanted.request)
     asked_for = content(wanted.request.body, wanted.request.path)
     for entry in nlargest(READ, candidates, key=lambda one: (alike(mine, one.sketch), not one.used, -one.at)):

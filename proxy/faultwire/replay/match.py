@@ -13,7 +13,7 @@ tape, or the agent now has another secret) may stand for one of the tape's, alwa
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
@@ -21,12 +21,14 @@ from typing import TYPE_CHECKING, Literal
 from faultwire.replay.mask import Masks
 from faultwire.replay.request_key import RequestKey, around, asked, place_of
 from faultwire.replay.shingles import sketch
+from faultwire.wire.senders import sender_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from faultwire.events import Recorded, Request
     from faultwire.replay.request_key import Place
+    from faultwire.wire.senders import Mark
 
 Why = Literal["unknown", "exhausted", "order"]
 AT_ONCE = 32
@@ -48,6 +50,8 @@ class Entry:
     sketch: frozenset[int]
     body: bytes
     """SHA-256 of the request's body."""
+    sender: str | None = None
+    """The agent that asked, as in `RequestKey`."""
     used: int = 0
     excused: bool = False
     """Was it asked for by a call that a fault kept from its server? Then nobody has to ask again."""
@@ -72,7 +76,10 @@ class Index:
         *,
         strict_order: bool = False,
         reuse: bool = False,
+        marks: tuple[Mark, ...] = (),
     ) -> None:
+        """`marks` tell agents apart: none of them gets an answer that another one got."""
+        self._marks = marks
         self.masks = masks or Masks()
         self.entries: list[Entry] = []
         self.by_place: dict[Place, list[Entry]] = {}
@@ -88,7 +95,7 @@ class Index:
             self._add(exchange)
 
     def _add(self, recorded: Recorded) -> None:
-        found = asked(recorded.request, self.masks)
+        found = self.ask(recorded.request)
         made = Entry(
             at=len(self.entries),
             recorded=recorded,
@@ -98,6 +105,7 @@ class Index:
             secrets=found.secrets,
             sketch=sketch(found.request),
             body=sha256(found.request.body or b"").digest(),
+            sender=found.sender,
         )
         self.entries.append(made)
         self._same.setdefault(_same(recorded.request, made.body), made)
@@ -110,12 +118,18 @@ class Index:
 
     def ask(self, request: Request) -> RequestKey:
         """What a request without secrets asks, under this index's masks."""
-        return asked(request, self.masks)
+        found = asked(request, self.masks)
+        if not self._marks:
+            return found
+        protocol = found.protocol.name if found.protocol is not None else None
+        who = sender_of(self._marks, request, found.kind, protocol).name or ""
+        return replace(found, sender=who, key=f"{who}\n{found.key}", blind=f"{who}\n{found.blind}")
 
     def ask_again(self, request: Request, body: bytes) -> RequestKey | None:
         """The same for one that is a recorded one byte for byte, without reading it: it has no secret that
         the tape has not. `body` is its body's SHA-256; None where there is no such."""
-        like = self._same.get(_same(request, body))
+        # Two agents may send the same bytes; header fields tell them apart, and are not among these.
+        like = self._same.get(_same(request, body)) if not self._marks else None
         return (
             None if like is None else RequestKey(request, "other", None, like.key, like.blind, like.secrets)
         )

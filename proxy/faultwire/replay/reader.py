@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from faultwire.events import Recorded
     from faultwire.replay.settings import ReplaySettings
     from faultwire.tape.format.events import Event
+    from faultwire.wire.senders import Mark
 
 
 class Unverified(TapeReader):
@@ -130,10 +131,11 @@ def index(
     reuse: bool = False,
     as_forwarded: bool = False,
     without: Collection[int] = (),
+    marks: tuple[Mark, ...] = (),
 ) -> Index:
     """What a tape answers: one of its sessions where it has one of that name, else all. The tape's own masks
     hold as well. `as_forwarded`: requests that a fault changed are known by what their servers were asked.
-    `without` are the numbers of exchanges that do not answer.
+    `without` are the numbers of exchanges that do not answer, and `marks` tell its agents apart.
 
     Raises UsageError for a mask that is none."""
     texts = masks_of(reader.info().settings)
@@ -142,7 +144,8 @@ def index(
     if without:
         left_out = frozenset(without)
         recorded = (one for one in recorded if one.number not in left_out)
-    return Index(recorded, Masks.parse([*texts, *masks]), strict_order=strict_order, reuse=reuse)
+    parsed = Masks.parse([*texts, *masks])
+    return Index(recorded, parsed, strict_order=strict_order, reuse=reuse, marks=marks)
 
 
 def forwarded(reader: TapeReader, exchanges: Iterable[Recorded]) -> Iterator[Recorded]:

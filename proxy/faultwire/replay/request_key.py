@@ -38,6 +38,8 @@ class RequestKey:
     secrets: tuple[str, ...]
     masked: tuple[str, ...] = ()
     """Places in the body that count for nothing, as masks name them."""
+    sender: str | None = None
+    """The agent that asks, empty where no mark tells; None where nobody looks."""
 
     @property
     def place(self) -> Place:

@@ -55,7 +55,8 @@ class ReplaySettings(Frozen):
     """What is replayed, and how. `timing` times recorded instants: 0 does not wait at all, 1 waits as
     long as it took then. `on_miss` says what becomes of a call without a recorded answer. `sessions` are
     the tape's sessions that answer, by how the names of the engine's begin; without one it is the session of
-    the same name, else all of the tape."""
+    the same name, else all of the tape. `live_agent` is the one agent of a recorded system that runs, with
+    `live_model` also without the tape's answers of its models; the profile has its marks."""
 
     tape: Path
     sessions: dict[str, str] = Field(default_factory=dict)
@@ -67,6 +68,8 @@ class ReplaySettings(Frozen):
     on_miss: Literal["fail", "live", "record"] = "fail"
     unverified: bool = False
     fork: ForkSettings | None = None
+    live_agent: str = ""
+    live_model: bool = False
 
     def answering(self, session: str) -> str:
         """The tape's session that answers a session of the engine's."""
@@ -77,7 +80,8 @@ class ReplaySettings(Frozen):
     @property
     def offline(self) -> bool:
         """Is there no way out at all?"""
-        return self.on_miss == "fail" and (self.fork is None or self.fork.tail == "tape")
+        stays = self.fork is None or self.fork.tail == "tape"
+        return self.on_miss == "fail" and stays and not self.live_model
 
     def tape_settings(self) -> dict[str, object]:
         """What a tape that is made with it says of itself: how it was made, and which tape answered."""

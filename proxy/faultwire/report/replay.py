@@ -32,6 +32,9 @@ def diverged(report: Mapping[str, Any]) -> bool:
     fork = report.get("fork")
     if fork and fork["reached"] is None:
         return True
+    live = report.get("live")
+    if live and not live["calls"]:
+        return True
     return report["on_miss"] == "fail" and bool(report["missed"] or report["left"])
 
 
@@ -54,6 +57,8 @@ def lines(report: Mapping[str, Any]) -> list[str]:
     out = [f"replayed   {summary}" + (" (unverified)" if report["unverified"] else "")]
     if report.get("fork"):
         out.append(_forked(report["fork"]))
+    if report.get("live"):
+        out += _live(report["live"])
     if report["on_miss"] != "fail" and report["missed"]:
         out.append(
             f"  {report['missed']} sent upstream because of --on-miss `{report['on_miss']}`{_numbers(report)}"
@@ -140,11 +145,29 @@ def _forked(fork: Mapping[str, Any]) -> str:
     return f"  forked at {fork['at']}, here #{fork['reached']}" + ("" if fork["tail"] == "tape" else after)
 
 
+def _live(live: Mapping[str, Any]) -> Iterator[str]:
+    """Which agent of a recorded system ran, and who was played by the tape."""
+    name = live["agent"]
+    if not live["calls"]:
+        yield f"  the live agent `{name}` made no call that bears its mark"
+    else:
+        onward = f", {live['onward']} of them to a model that answered anew" if live["onward"] else ""
+        yield f"  live: `{name}`, {counted(live['calls'], 'call')}{onward}"
+    for who, count in live["beside"].items():
+        yield f"  beside it: {who}, {counted(count, 'call')}"
+    for who, count in live["played"].items():
+        yield f"  from the tape alone: {who}, {counted(count, 'recorded call')}"
+
+
 def page(found: Report) -> str:
     """The page of a document: one file, no script, nothing loaded from anywhere."""
     from faultwire.report.html import environment
 
-    return environment().get_template("replay.html.j2").render(doc=found, forked=found.get("fork"))
+    return (
+        environment()
+        .get_template("replay.html.j2")
+        .render(doc=found, forked=found.get("fork"), live=found.get("live"))
+    )
 
 
 def files(report: Mapping[str, Any], about: Mapping[str, Any]) -> dict[str, str]:

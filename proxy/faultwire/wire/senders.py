@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Protocol
 
-    from faultwire.events import Recorded, RequestView
+    from faultwire.events import Kind, Recorded, Request, RequestView
 
     class Declared(Protocol):
         """An agent as a profile or a check declares it; `profile.model.AgentSite` is one."""
@@ -73,11 +73,17 @@ def marks_of(agents: Mapping[str, Declared]) -> tuple[Mark, ...]:
 
 def sender(marks: Iterable[Mark], recorded: Recorded) -> Sender:
     """Who sent this exchange's request."""
+    return sender_of(marks, recorded.request, recorded.kind, recorded.protocol)
+
+
+def sender_of(marks: Iterable[Mark], request: Request, kind: Kind, protocol: str | None) -> Sender:
+    """The same of a request that nobody has recorded yet."""
     marks = tuple(marks)
     if not marks:
         return Sender(None, NOBODY_DECLARED)
-    instructions = instructions_of(recorded) if any(mark.instructions for mark in marks) else None
-    found = [mark.name for mark in marks if mark.on(recorded.request.headers, instructions)]
+    wanted = any(mark.instructions for mark in marks)
+    instructions = _instructions(request, kind, protocol) if wanted else None
+    found = [mark.name for mark in marks if mark.on(request.headers, instructions)]
     if len(found) == 1:
         return Sender(found[0])
     return Sender(None, f"the marks of {' and '.join(sorted(found))} fit" if found else NO_MARK)
@@ -85,11 +91,15 @@ def sender(marks: Iterable[Mark], recorded: Recorded) -> Sender:
 
 def instructions_of(recorded: Recorded) -> str | None:
     """The system prompt of a request to a model; None where there is none that can be read."""
-    body, spoken = recorded.request.body, protocols().get(recorded.protocol or "")
-    if spoken is None or recorded.kind not in ("llm", "agent") or body is None or size_limit.is_heavy(body):
+    return _instructions(recorded.request, recorded.kind, recorded.protocol)
+
+
+def _instructions(request: Request, kind: Kind, protocol: str | None) -> str | None:
+    body, spoken = request.body, protocols().get(protocol or "")
+    if spoken is None or kind not in ("llm", "agent") or body is None or size_limit.is_heavy(body):
         return None
     try:
-        view = spoken.view(recorded.request)
+        view = spoken.view(request)
     except WireError:
         return None
     return None if view is None else instructions_in(view)

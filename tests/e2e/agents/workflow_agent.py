@@ -1,6 +1,7 @@
 """A team of three agents on one framework, as its own program: prints the last one's words as one JSON line.
 
-workflow_agent.py FRAMEWORK [BUG]      BUG: tools (the planner has billing's tools), hand (it is handed all)
+workflow_agent.py FRAMEWORK [BUG [ONLY TASK]]
+    BUG: tools (the planner has billing's tools), hand (it is handed all); ONLY: this agent alone, with a task
 
 The planner looks an order up, billing reserves and pays, the writer sums up for the customer. The account
 number is billing's to know. Nothing here knows faultwire.
@@ -13,6 +14,7 @@ import json
 import os
 import sys
 import warnings
+from itertools import pairwise
 
 warnings.simplefilter("ignore")
 for name, value in {
@@ -80,7 +82,7 @@ def langgraph(bug: str) -> str:
 
     for name in PROMPTS:
         graph.add_node(name, node(name))
-    for pair in ((START, "planner"), ("planner", "billing"), ("billing", "writer"), ("writer", END)):
+    for pair in pairwise((START, *PROMPTS, END)):
         graph.add_edge(*pair)
     return graph.compile().invoke({"messages": [("user", TASK)]})["messages"][-1].content
 
@@ -134,4 +136,6 @@ def openai_agents(bug: str) -> str:
 
 FRAMEWORKS = {"langgraph": langgraph, "crewai": crewai, "ag2": ag2, "openai-agents": openai_agents}
 framework, *bug = sys.argv[1:]
+if bug[1:]:
+    PROMPTS, TASK = {bug[1]: PROMPTS[bug[1]]}, bug[2]
 print(json.dumps({"answer": FRAMEWORKS[framework]((bug or [""])[0])}))

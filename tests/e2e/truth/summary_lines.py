@@ -14,6 +14,11 @@ MISSING = "missing call"
 NEVER_PRINTED = {MISSING}
 """It is compared with the kind of a divergence; `a call is missing` is what is printed then."""
 BY_UNIT_TESTS = {
+    "  from the tape alone: {}, {}",
+    "  beside it: {}, {}",
+    "  live: `{}`, {}{}",
+    ", {} of them to a model that answered anew",
+    "  the live agent `{}` made no call that bears its mark",
     "1 answer",
     "{} answers differ",
     "1 other answer differs",

@@ -48,5 +48,5 @@ def test_nothing_is_kept_without_a_folder_and_a_folder_that_is_a_file_is_an_erro
     Kept(None).put(ASKED, "text")
     assert Kept(None).get(ASKED) is None
     (tmp_path / "file").write_text("")
-    with pytest.raises(FaultwireError, match="cannot keep a mutation below"):
+    with pytest.raises(FaultwireError, match="cannot keep a model's answer below"):
         Kept(tmp_path / "file" / "cache").put(ASKED, "text")

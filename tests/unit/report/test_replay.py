@@ -191,3 +191,33 @@ def test_a_terminal_gets_the_first_redacted_answers() -> None:
     calls = [{"call": f"s#{n}", "body": ["body"], "headers": []} for n in range(SHOWN + 2)]
     shown = lines(report(redacted={"answers": 60, "heads": 0, "calls": calls}))
     assert shown[-1] == "    and 50 more in `replay.json`"
+
+
+LIVE = {"agent": "billing", "calls": 4, "onward": 4, "beside": {"planner": 2}, "played": {"writer": 1}}
+TOLD = (
+    "  live: `billing`, 4 calls, 4 of them to a model that answered anew",
+    "  beside it: planner, 2 calls",
+    "  from the tape alone: writer, 1 recorded call",
+)
+
+
+def _of_live(**changes: Any) -> tuple[bool, list[str]]:
+    found = {"tape": "t.tape", "on_miss": "fail", "unverified": False, "recorded": 2, "served": 2}
+    found |= {"missed": 0, "left": 0, "misses": [], "leftovers": [], "classes": {}, "rebound": 0}
+    found |= {"redacted": {"answers": 0, "heads": 0, "calls": []}, "live": {**LIVE, **changes}}
+    return diverged(found), lines(found)
+
+
+def test_who_ran_and_who_was_played_by_the_tape() -> None:
+    failed, told = _of_live()
+    assert not failed
+    assert set(TOLD) <= set(told)
+    assert not any("no call that bears its mark" in line for line in told)
+
+
+def test_a_live_agent_of_which_nothing_was_seen_is_no_pass() -> None:
+    failed, told = _of_live(calls=0, onward=0, beside={}, played={})
+    assert failed
+    assert "  the live agent `billing` made no call that bears its mark" in told
+    assert not set(TOLD) & set(told)
+    assert "  live: `billing`, 4 calls" in _of_live(onward=0)[1], "no model answered anew"

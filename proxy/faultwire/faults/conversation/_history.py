@@ -115,6 +115,29 @@ def is_as_sent(history: History, now: History) -> bool:
     )
 
 
+def places(history: History, now: History) -> list[int]:
+    """Where the messages that are there now stood in the history as it was sent, of which others may have been
+    left out or moved; of equal ones the newest. Empty where one of them is none of these."""
+    if is_as_sent(history, now):
+        return list(range(len(history.messages)))
+    left = list(range(len(history.messages)))
+    found: list[int] = []
+    for message, words in zip(reversed(now.messages), reversed(now.words), strict=True):
+        at = next(
+            (
+                at
+                for at in reversed(left)
+                if history.messages[at] == message and history.words[at][: len(words)] == words
+            ),
+            None,
+        )
+        if at is None:
+            return []
+        left.remove(at)
+        found.append(at)
+    return found[::-1]
+
+
 def rearranged(request: Request, protocol: str, order: Sequence[int]) -> Request:
     """The request with these messages in this order, each with the bytes that it had. Raises WireError."""
     body = request.body or b""

@@ -46,8 +46,8 @@ class HistoryFault(RequestFault):
         them. `unit`, in [0, 1), is the chance that this history has."""
 
     @abstractmethod
-    def describe(self, history: History, order: Sequence[int]) -> str:
-        """What was done, in words for the ledger."""
+    def describe(self, before: Sequence[int], order: Sequence[int]) -> str:
+        """What was done, in words for the ledger: places of messages before and after."""
 
     def rewrite_texts(self, texts: Sequence[TextPlace], dice: FaultDice) -> Sequence[RewrittenText]:
         """No word changes."""
@@ -92,17 +92,20 @@ class _Rearranging(Mutator):
             now = _history.read(self._exchange, request.body or b"")
         except _history.Unreadable:
             return request
-        if not history.messages or not _history.is_as_sent(history, now):
-            return request  # another entry has rearranged it: places mean something else now
-        as_sent = list(range(len(history.messages)))
-        order, fresh = self._order(history, as_sent)
-        if order == as_sent:
+        places = _history.places(history, now)
+        if not places:
+            return request  # another entry has rewritten what stands here, and nobody knows what is where
+        order, fresh = self._order(history, places)
+        if order == places:
             return request
+        stands = {at: place for place, at in enumerate(places)}
         try:
-            changed = _history.rearranged(request, self._exchange.protocol or "", order)
+            changed = _history.rearranged(
+                request, self._exchange.protocol or "", [stands[at] for at in order]
+            )
         except WireError:
             return request
-        effect = self._fault.describe(history, order)
+        effect = self._fault.describe(places, order)
         self.effect = effect if fresh else f"{effect}, as in an earlier request"
         return changed
 

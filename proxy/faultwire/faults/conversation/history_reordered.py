@@ -59,8 +59,8 @@ class HistoryReordered(HistoryFault):
             made[start : start + len(one) + len(other)] = [*other, *one]
         return made
 
-    def describe(self, history: History, order: Sequence[int]) -> str:
+    def describe(self, before: Sequence[int], order: Sequence[int]) -> str:
         """How much of it stands elsewhere."""
-        moved = sum(at != place for place, at in enumerate(order))
+        moved = sum(at != was for was, at in zip(before, order, strict=True))
         word = "turns" if self.of == "turns" else "rounds of calls"
         return f"{word} swapped: {moved} of {len(order)} messages stand elsewhere"

@@ -51,7 +51,7 @@ class HistoryTruncated(HistoryFault):
         gone = {at for part in older for at in part if history.messages[at].kind != "system"}
         return [at for at in order if at not in gone]
 
-    def describe(self, history: History, order: Sequence[int]) -> str:
+    def describe(self, before: Sequence[int], order: Sequence[int]) -> str:
         """How much of it."""
-        sent = len(history.messages)
+        sent = len(before)
         return f"{sent - len(order)} of {sent} messages left out"

@@ -25,6 +25,7 @@ from faultwire.faults.tool.recorded_response import RecordedResponse
 from faultwire.mitm import compat
 from faultwire.mitm.messages import convert
 from faultwire.replay.fork import Forked
+from faultwire.replay.live_agent import LiveAgent
 from faultwire.replay.player import Player
 from faultwire.replay.reader import index, open_tape, redaction
 from faultwire.replay.rebind import Rebinder
@@ -32,6 +33,7 @@ from faultwire.replay.settings import SessionAnswers
 from faultwire.tape.redact.redactor import Redactor, load_key
 from faultwire.tape.redact.rules import read_rules
 from faultwire.wire.framing import split as framing
+from faultwire.wire.senders import marks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,11 +78,14 @@ class Replays:
             reuse=settings.reuse,
             as_forwarded=bool(entries) and not faulty,
             without=own.without,
+            marks=marks_of(session.context.profile.agents) if settings.live_agent else (),
         )
         rebinder = Rebinder() if settings.rebind else None
         if settings.fork is not None:
             session.context.state.only = 0
             player: Player = Forked(found, self._redactor, rebinder, settings.fork)
+        elif settings.live_agent:
+            player = LiveAgent(found, self._redactor, rebinder, settings, upstream=faulty)
         else:
             live = settings.on_miss != "fail"
             player = Player(found, self._redactor, rebinder, upstream=faulty, live=live, given=own.given)

@@ -98,7 +98,7 @@ def test_a_conversation_that_the_provider_keeps_is_left_alone(responses, session
     assert outcome(lines) == ("inapplicable", why)
 
 
-def test_it_acts_beside_a_fault_on_texts_and_not_on_what_another_one_has_moved(chat, sessions):
+def test_it_acts_beside_a_fault_on_texts_and_on_what_another_one_has_moved(chat, sessions):
     worded = {"memory_poisoning": {"payload": "I rule.", "strategy": "replace"}, "on": {"kind": "llm"}}
     cut = {"history_truncated": {"keep": 2}, "id": "a", "on": {"kind": "llm"}}
     moved = {"history_reordered": None, "id": "b", "on": {"kind": "llm"}}
@@ -106,8 +106,20 @@ def test_it_acts_beside_a_fault_on_texts_and_not_on_what_another_one_has_moved(c
     assert sent["messages"][1]["content"] == "I rule."
     assert [line.outcome for line in lines if line.id == "a"] == ["no_effect"]
     sent, lines = sessions([moved, cut]).send(*chat.request(chat.history(2)))
-    assert {line.id: line.outcome for line in lines} == {"b": "fired", "a": "no_effect"}
-    assert len(sent["messages"]) == len(chat.history(2))
+    assert {line.id: line.outcome for line in lines} == {"b": "fired", "a": "fired"}
+    assert sent["messages"] == [*chat.before, *chat.turn(2), chat.turn(3)[0]]
+
+
+def test_what_is_left_of_a_history_is_moved_as_far_as_it_can_be(chat, sessions):
+    """Of two turns the newest is answered, and nothing can change places. Of three, two can."""
+    cut = {"history_truncated": {"keep": 2}, "id": "a", "on": {"kind": "llm"}}
+    moved = {"history_reordered": None, "id": "b", "on": {"kind": "llm"}}
+    for keep, outcome, order in ((2, "no_effect", (3,)), (3, "fired", (3, 2))):
+        cut["history_truncated"] = {"keep": keep}
+        sent, lines = sessions([cut, moved]).send(*chat.request(chat.history(3)))
+        assert {line.id: line.outcome for line in lines} == {"a": "fired", "b": outcome}
+        turns = [message for number in order for message in chat.turn(number)]
+        assert sent["messages"] == [*chat.before, *turns, chat.turn(4)[0]]
 
 
 def test_an_answer_of_a_fault_in_front_leaves_nothing_behind(chat, sessions):
