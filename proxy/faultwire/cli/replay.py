@@ -143,7 +143,7 @@ def agent(
     it, 3 if the run is inconclusive.
 
     \b
-    faultwire replay agent monday --agent billing --at http://127.0.0.1:8000 --profile team.yaml -- python billing.py
+    faultwire replay agent monday --agent billing --at http://127.0.0.1:8000 --profile p.yaml -- python b.py
     """
     from faultwire.cli._driven import drive
     from faultwire.cli.options import Traffic

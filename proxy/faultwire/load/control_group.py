@@ -85,7 +85,7 @@ def _first(root: Path, controller: str, listed: str) -> Path | None:
 
 def settings(kind: Limited, amount: float, version: Literal[1, 2]) -> tuple[tuple[str, str], ...]:
     """The files of a group with what is written into each, in this order (the kernel's cgroup-v1 and
-    cgroup-v2 documents). Bytes, processors, processes, or bytes a second of the working directory's device."""
+    cgroup-v2 documents). Bytes, processors, processes, or bytes a second of the working folder's device."""
     whole = int(amount)
     if kind == "pids":
         return (("pids.max", str(whole)),)

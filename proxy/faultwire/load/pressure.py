@@ -27,8 +27,8 @@ _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 @dataclass(frozen=True, slots=True)
 class Pressure:
-    """One limit: bytes of memory, processors (0.5: half of one), processes and threads, open files, or bytes a
-    second of disk."""
+    """One limit: bytes of memory, processors (0.5: half of one), processes and threads, open files, or bytes
+    a second of disk."""
 
     kind: Kind
     amount: float

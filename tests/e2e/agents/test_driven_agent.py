@@ -39,7 +39,8 @@ def whole(framework: str, tmp_path: Path) -> str:
     (tmp_path / "s.yaml").write_text(script(""))
     done = execute(
         tmp_path, command(framework, port(), "Bill it.", "And again."),
-        "--profile", "team.yaml", "--allow-host", "127.0.0.1", "--script", "s.yaml", "--mock-except", "127.0.0.1",
+        "--profile", "team.yaml", "--allow-host", "127.0.0.1", "--script", "s.yaml",
+        "--mock-except", "127.0.0.1",
     )  # fmt: skip
     assert done.code == 0, done.stderr
     assert len(done.met["answers"]) == 2

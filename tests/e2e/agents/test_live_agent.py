@@ -76,7 +76,7 @@ def test_its_model_answers_anew_and_the_first_agent_that_meets_a_difference_is_n
 def test_an_agent_that_asks_what_only_another_one_asked_gets_no_answer(
     framework: str, recorded: Path, tmp_path: Path
 ) -> None:
-    """The task differs from what the tape's planner handed on: billing's call is named as the one that missed."""
+    """The task differs from what the tape's planner handed on: billing's call is named as one that missed."""
     done = team(tmp_path, framework, "--replay", str(recorded), "--live-agent", "billing",
                 only=("billing", "Bill it twice."))  # fmt: skip
     assert done.code == 1

@@ -31,7 +31,8 @@ def run(work: Path, framework: str, fault: dict[str, Any], steps: list[dict[str,
     document = {
         "version": "2.0",
         "agent": {
-            "type": "command", "timeout": 120_000, "stdin": True, "env": {name: f"${{{name}}}" for name in KEYS},
+            "type": "command", "timeout": 120_000, "stdin": True,
+            "env": {name: f"${{{name}}}" for name in KEYS},
             "command": [str(environments.python(ENVIRONMENTS[framework])), str(AGENT), framework],
         },
         "proxy": {"mock": True, "script": "s.yaml"},
@@ -64,7 +65,8 @@ def test_each_outcome_of_a_wrong_value_is_printed_where_it_is_true_and_nowhere_e
     _, explanation, _ = run(tmp_path, framework, WRONG, once, "It costs {last_result}.")
     false = explanation.split("`")[5]
     assert explanation == (
-        f"fooled by `tool_wrong_values` on `price`: the answer has `{false}`, which only the false result says"
+        f"fooled by `tool_wrong_values` on `price`: the answer has `{false}`, which only the false "
+        "result says"
     )
     for steps, said, verdict, outcome in (
         (once, f"The tea costs {false} euros.", "fail", "fooled"),

@@ -1,7 +1,8 @@
-"""A user whose turns a model writes, with a real agent behind the proxy: whose traffic is whose, and again."""
+"""A user whose turns a model writes, with a real agent behind the proxy: whose traffic is whose."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 from collections.abc import Iterator
@@ -11,11 +12,10 @@ from typing import Any
 import pytest
 from tests.e2e.agents import environments
 from tests.e2e.agents.harness import KEYS, base_environment, faultwire
+from tests.e2e.run_agents.test_many_turns import AGENT, port
 
 from faultwire.mock.client import Mock
 from faultwire.tape.read.reader import TapeReader
-
-from .test_many_turns import AGENT, port
 
 KEY = "sk-users-own-key-7c1f0d9e4b2a"
 SCRIPT = """turns:
@@ -130,7 +130,7 @@ def test_restarts_and_pauses_are_between_a_models_turns_too(model: Mock, tmp_pat
     with TapeReader.open(tapes(tmp_path)[0]) as tape:
         sessions = {each.name: list(tape.exchanges(each.name)) for each in tape.sessions()}
     began = [each.started_ms for each in sessions[one["id"]]]
-    assert all(later - before >= 300 for before, later in zip(began, began[1:], strict=False)), (
+    assert all(later - before >= 300 for before, later in itertools.pairwise(began)), (
         began,
         list(sessions),
     )

@@ -116,7 +116,7 @@ def is_as_sent(history: History, now: History) -> bool:
 
 
 def places(history: History, now: History) -> list[int]:
-    """Where the messages that are there now stood in the history as it was sent, of which others may have been
+    """Where the messages that are there now stood in the history as it was sent, of which some may have been
     left out or moved; of equal ones the newest. Empty where one of them is none of these."""
     if is_as_sent(history, now):
         return list(range(len(history.messages)))
