@@ -762,7 +762,7 @@ class TapeLog:
         """Keep a body, unless it was lately; its SHA-256 in hex."""
 
     def append(self, session: str, event: bytes, /) -> None:
-        """Add an event: canonical JSON of an object without `seq` and `prev`, which it gets. Raises ValueError."""
+        """Add an event: canonical JSON of an object, which gets its `seq` and `prev`. Raises ValueError."""
 
     @property
     def seq(self) -> int:
@@ -780,11 +780,11 @@ class TapeLog:
         """The RFC 6962 tree head over all events."""
 
     def drain(self) -> tuple[list[tuple[int, str, bytes, bytes]], list[tuple[bytes, int, int, bytes]]]:
-        """The rows of what came since the last time: seq, session, record, hash; digest, size, packed, data."""
+        """The rows of what came since: seq, session, record, hash; digest, size, packed, data."""
 
 class TapeStore:
-    """The connection that writes a tape, once `share_sqlite` was called. What it waits for, it waits for without
-    the interpreter. Its methods raise OSError with what SQLite says."""
+    """The connection that writes a tape, once `share_sqlite` was called. It waits without the interpreter.
+    Its methods raise OSError with what SQLite says."""
 
     def __init__(self, uri: str, /) -> None: ...
     def execute(self, sql: str, /) -> None:
@@ -800,4 +800,4 @@ class TapeStore:
         """End the connection; what was not committed is undone."""
 
 def share_sqlite(address: int, /) -> bool:
-    """Use the SQLite whose table of functions (`sqlite3_api_routines`) is there; False where it is too old."""
+    """Use the SQLite whose table of functions (`sqlite3_api_routines`) is there; False: it is too old."""

@@ -1,4 +1,4 @@
-"""A tape holds the rows, and its file the bytes, that it would hold if Python wrote each of them by itself."""
+"""A tape holds the rows, and its file the bytes, that it would hold if Python wrote each by itself."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import zstandard
 from hypothesis import HealthCheck, given, settings, strategies as st
+from tests.property.test_tape_round_trip import bodies, exchanges, record
 
 from faultwire import _core
 from faultwire.events import Exchange
@@ -30,7 +31,6 @@ from faultwire.tape.record.queue import WriteQueue
 from faultwire.tape.record.recorder import Recording
 from faultwire.tape.record.store import InterpreterStore, Store, open_store
 from faultwire.tape.redact.redactor import Redactor
-from tests.property.test_tape_round_trip import bodies, exchanges, record
 
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 """How long a disk takes to sync is not what is asked here."""

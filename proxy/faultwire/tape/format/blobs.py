@@ -1,4 +1,4 @@
-"""Bodies, addressed by the SHA-256 of their redacted bytes and stored once: `_core.TapeLog` makes the rows."""
+"""Bodies, addressed by the SHA-256 of their redacted bytes and stored once; `_core.TapeLog` makes rows."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from functools import cache
 from faultwire import _core
 
 _ENTRY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-"""What SQLite calls for each new connection: the connection, a place for an error, the table of its functions."""
+"""What SQLite calls for each new connection: it, a place for an error, and the table of functions."""
 
 
 @cache
@@ -30,12 +30,12 @@ def shared() -> bool:
         return False
     found: list[int] = []
 
-    @_ENTRY
-    def entry(_connection: int | None, _error: int | None, table: int | None) -> int:
+    def keep(_connection: int | None, _error: int | None, table: int | None) -> int:
         if table:
             found.append(table)
         return 0
 
+    entry = _ENTRY(keep)
     register(entry)
     try:
         sqlite3.connect(":memory:").close()
@@ -46,6 +46,6 @@ def shared() -> bool:
 
 def _place() -> str | None:
     """The file of the extension module, by which the library behind it is found, too; None: the program."""
-    import _sqlite3  # noqa: PLC0415
+    import _sqlite3
 
     return getattr(_sqlite3, "__file__", None)

@@ -1,7 +1,7 @@
 """The connection that a tape is written with: the core's, which needs no interpreter, or that of `sqlite3`.
 
-The second one is for interpreters whose SQLite the core cannot use (`shared_sqlite`), such as one that is linked
-into the program with its functions hidden.
+The second one is for interpreters whose SQLite the core cannot use (`shared_sqlite`), such as one that is
+linked into the program with its functions hidden.
 """
 
 from __future__ import annotations
@@ -53,9 +53,11 @@ class InterpreterStore:
         self._connection = file.connect_writer(path)
 
     def execute(self, sql: str, /) -> object:
+        """Run a statement."""
         return self._connection.execute(sql)
 
     def commit(self, log: TapeLog, /) -> None:
+        """Write the rows of the log."""
         events, blobs = log.drain()
         self._connection.execute("BEGIN IMMEDIATE")
         insert_blobs(self._connection, blobs)
@@ -63,6 +65,7 @@ class InterpreterStore:
         self._connection.execute("COMMIT")
 
     def fold(self) -> bool:
+        """Leave WAL, where no reader is in the way."""
         try:
             self._connection.execute("PRAGMA journal_mode=DELETE")
         except sqlite3.OperationalError as error:
@@ -72,4 +75,5 @@ class InterpreterStore:
         return True
 
     def close(self) -> None:
+        """End the connection."""
         self._connection.close()

@@ -19,6 +19,12 @@ from faultwire.tape.record import store as stores
 from faultwire.tape.record.store import InterpreterStore, Store, open_store
 
 STORES = [open_store, InterpreterStore]
+COUNTS = """
+import sqlite3, sys
+reader = sqlite3.connect(sys.argv[1])
+print(reader.execute("SELECT count(*) FROM events").fetchone()[0])
+reader.close()
+"""
 
 
 @pytest.fixture
@@ -72,7 +78,7 @@ def test_a_commit_is_whole_or_not_there(tape: Path, opened: Callable[[Path], Sto
     store = opened(tape)
     store.commit(filled(b"one"))
     log = filled(b"two", b"three")  # its first event has the number of one that is there
-    with pytest.raises((OSError, sqlite3.Error), match="UNIQUE constraint failed: events.seq"):
+    with pytest.raises((OSError, sqlite3.Error), match=r"UNIQUE constraint failed: events\.seq"):
         store.commit(log)
     store.close()
     assert kept(tape) == (1, 1)
@@ -138,8 +144,7 @@ def test_a_commit_waits_without_the_interpreter(tape: Path) -> None:
 def test_a_reader_in_the_same_process_leaves_the_locks_of_the_writer(tape: Path) -> None:
     """Two copies of SQLite would drop each other's locks: the next process then takes the log away."""
     log_file = file.log_of(tape)
-    elsewhere = [sys.executable, "-c", "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]);"
-                 "print(c.execute('SELECT count(*) FROM events').fetchone()[0]); c.close()", str(tape)]  # fmt: skip
+    elsewhere = [sys.executable, "-c", COUNTS, str(tape)]
     with closing(open_store(tape)) as store:
         log = TapeLog()
         for number in range(1, 4):
