@@ -57,12 +57,21 @@ class PlainLog(EventLog):
 
     def __init__(self, redactor: Redactor) -> None:
         super().__init__(redactor)
+        self.core = self  # type: ignore[assignment]
         self.events: list[tuple[int, str, bytes, bytes]] = []
         self.blobs: list[tuple[bytes, int, int, bytes]] = []
         self.leaves: list[bytes] = []
         self._before = GENESIS
         self._known: OrderedDict[str, None] = OrderedDict()
         self._packer = zstandard.ZstdCompressor(level=1)
+
+    @property
+    def waits(self) -> bool:
+        return bool(self.events)
+
+    @property
+    def last(self) -> tuple[int, str]:
+        return len(self.leaves) - 1, self._before
 
     def put(self, data: bytes) -> str:
         digest = _core.sha256_hex(data)
@@ -143,11 +152,9 @@ def written(path: Path, log: EventLog, sent: list[dict[str, Any]], patch: pytest
     patch.setattr(recorder, "monotonic_ns", lambda: 1000 * next(ticks))
     patch.setattr(recorder, "wall_ms", lambda: 1_700_000_000_000 + next(ticks))
     file.create(path, lambda _: None)
-    if isinstance(log, PlainLog):
-        store: Store = PlainStore(path)
-        store.log = log  # type: ignore[attr-defined]
-    else:
-        store = open_store(path)
+    store = PlainStore(path) if isinstance(log, PlainLog) else open_store(path)
+    if isinstance(store, PlainStore):
+        store.log = log  # type: ignore[assignment]
     log.append(tape_events.tape("p/t", "d" * 64, 1, {"a": 1.5}))
     taken = Taken(log, store)
     for number, what in enumerate(sent, 1):

@@ -41,9 +41,8 @@ impl BlobRow {
             return;
         }
         // Memory is all that can be missing; such a body stays as it is.
-        if let Ok(packed) = zstd::bulk::compress(&self.data, LEVEL)
-            && packed.len() < self.size
-        {
+        let packed = zstd::bulk::compress(&self.data, LEVEL);
+        if let Some(packed) = packed.ok().filter(|packed| packed.len() < self.size) {
             self.data = packed;
             self.packed = true;
         }
@@ -64,10 +63,10 @@ impl BlobLog {
         let digest = sha256(data);
         if self.known.insert(digest) {
             self.order.push_back(digest);
-            if self.order.len() > REMEMBERED
-                && let Some(oldest) = self.order.pop_front()
-            {
-                self.known.remove(&oldest);
+            if self.order.len() > REMEMBERED {
+                self.order
+                    .pop_front()
+                    .map(|oldest| self.known.remove(&oldest));
             }
             let mut row = BlobRow::plain(digest, data);
             if data.len() >= PACK_AT_ONCE {
