@@ -129,8 +129,6 @@ class Copy:
             event["session"] = names.setdefault(session, _free(session, self._names))
 
     def _event(self, connection: sqlite3.Connection, event: Event) -> None:
-        for member in ("seq", "prev"):
-            event.pop(member)
         body = event.get("body")
         if body:
             row = connection.execute(
@@ -151,8 +149,12 @@ class Copy:
             for line in event.get("lines", ()):
                 line["key"] = self._rekey.digest(line["key"])
             event = self._renamed(event)
-        self._log.append(event)
+        self._add(event)
         self._events += 1
+
+    def _add(self, event: Event) -> None:
+        """Add an event of a source, which gets a place of its own."""
+        self._log.append({name: value for name, value in event.items() if name not in ("seq", "prev")})
 
     def _renamed(self, value: dict[str, Any]) -> dict[str, Any]:
         """The same with other placeholders, where those of the copy are others."""
