@@ -1,4 +1,4 @@
-//! The pure core of faultwire. No Python, no sockets, no clock, no files.
+//! The pure core of faultwire. No Python, no sockets, no clock, and no files but the tape that `tape::record` writes.
 #![forbid(unsafe_code)]
 
 pub mod array;

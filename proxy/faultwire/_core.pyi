@@ -825,3 +825,51 @@ class Tunnel:
 
     def rest(self, *, server: bool) -> bytes:
         """Those bytes, which are then gone."""
+
+class TapeLog:
+    """Events and bodies on their way to a tape, which were redacted already."""
+
+    def __init__(self) -> None: ...
+    def put(self, data: bytes, /) -> str:
+        """Keep a body, unless it was lately; its SHA-256 in hex."""
+
+    def append(self, session: str, event: bytes, /) -> None:
+        """Add an event: canonical JSON of an object, which gets its `seq` and `prev`. Raises ValueError."""
+
+    @property
+    def seq(self) -> int:
+        """How many events there are: the number of the next one."""
+
+    @property
+    def prev(self) -> str:
+        """The hash of the last event in hex; zeros before the first."""
+
+    @property
+    def waits(self) -> bool:
+        """Was an event added since the last `drain` or commit?"""
+
+    def root(self) -> bytes:
+        """The RFC 6962 tree head over all events."""
+
+    def drain(self) -> tuple[list[tuple[int, str, bytes, bytes]], list[tuple[bytes, int, int, bytes]]]:
+        """The rows of what came since: seq, session, record, hash; digest, size, packed, data."""
+
+class TapeStore:
+    """The connection that writes a tape, once `share_sqlite` was called. It waits without the interpreter.
+    Its methods raise OSError with what SQLite says."""
+
+    def __init__(self, uri: str, /) -> None: ...
+    def execute(self, sql: str, /) -> None:
+        """Run statements, whatever rows they give."""
+
+    def commit(self, log: TapeLog, /) -> None:
+        """Write what waits in the log as one transaction; returns once it is on the disk."""
+
+    def fold(self) -> bool:
+        """Leave WAL; False where a reader is in the way."""
+
+    def close(self) -> None:
+        """End the connection; what was not committed is undone."""
+
+def share_sqlite(address: int, /) -> bool:
+    """Use the SQLite whose table of functions (`sqlite3_api_routines`) is there; False: it is too old."""

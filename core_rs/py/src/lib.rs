@@ -10,6 +10,7 @@ mod json;
 mod matching;
 mod patterns;
 mod proof;
+mod recorder;
 mod score;
 mod sse;
 mod stats;
@@ -31,6 +32,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     matching::register(module)?;
     patterns::register(module)?;
     proof::register(module)?;
+    recorder::register(module)?;
     score::register(module)?;
     sse::register(module)?;
     stats::register(module)?;

@@ -1,3 +1,5 @@
+//! Writing a tape (`record`), and judging an exported one.
+//!
 //! Is an exported tape what was recorded? A verifier that shares no line with the other two.
 //!
 //! It reads what `faultwire tape export --to jsonl` wrote, behind the first line: bodies as
@@ -11,6 +13,7 @@ mod findings;
 mod line;
 mod note;
 mod order;
+pub mod record;
 mod sealed;
 mod verifier;
 

@@ -21,13 +21,12 @@ LOG_MB = 48
 """What the log may hold at most: 4,000 pages of 8 KB, and a commit."""
 WRITES = """
 import os, signal, sys
-from hashlib import sha256
 from pathlib import Path
 from faultwire.events import Exchange, Request, Response
 from faultwire.tape.record.writer import TapeWriter
 writer = TapeWriter.create(Path(sys.argv[1]), origin="p/t", settings={})
 if sys.argv[3] == "never":
-    writer._connection.execute("PRAGMA wal_autocheckpoint=0")
+    writer._store.execute("PRAGMA wal_autocheckpoint=0")
 writer.open_session("s", profile="calm", profile_digest="d", seed=7)
 for number in (1, 2):
     request = Request("POST", "https", "a.example", 443, "/v1", (), b"{}")
@@ -37,9 +36,8 @@ for number in (1, 2):
     acknowledged = writer.flush()
     if number == 1:  # megabytes of bodies, by its own connection: what lies between is not what is asked here
         for _ in range(int(sys.argv[2])):
-            data = os.urandom(1 << 20)
-            row = (sha256(data).digest(), len(data), 0, data)
-            writer._connection.execute("INSERT INTO blobs VALUES (?, ?, ?, ?)", row)
+            writer._log.put(os.urandom(1 << 20))
+            writer._store.commit(writer._log.core)
 assert acknowledged == 2, writer.failed
 os.kill(os.getpid(), signal.SIGKILL)
 """

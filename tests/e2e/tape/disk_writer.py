@@ -79,9 +79,9 @@ def write(folder: Path, job: dict[str, Any], key: SignerKey) -> str | None:
         seal_every=job.get("seal_every", 12),
     )
     if job.get("checkpoint"):
-        writer._connection.execute(f"PRAGMA wal_autocheckpoint={job['checkpoint']}")
+        writer._store.execute(f"PRAGMA wal_autocheckpoint={job['checkpoint']}")
     if job.get("unsafe"):
-        writer._connection.execute("PRAGMA synchronous=OFF")
+        writer._store.execute("PRAGMA synchronous=OFF")
     writer.open_session("s", profile="calm", profile_digest="", seed=1)
     streams: list[Recording] = []
     for turn in range(job["turns"]):

@@ -10,10 +10,11 @@ from typing import Any
 import orjson
 import pytest
 
+from faultwire._core import TapeLog
 from faultwire.errors import TapeNotFound, TapeTampered
 from faultwire.events import Exchange, FaultFired, Request, Response
 from faultwire.tape.files.find import find, recorded_elsewhere, tapes
-from faultwire.tape.format.blobs import BlobLog, unpack
+from faultwire.tape.format.blobs import unpack
 from faultwire.tape.format.events import KINDS, fault_fired, ledger_line, text_of
 from faultwire.tape.format.file import lay_out
 from faultwire.tape.format.hash_chain import (
@@ -43,11 +44,11 @@ LINE = FaultFired(
 
 def scribe() -> tuple[EventEncoder, WriteQueue]:
     redactor = Redactor(b"k")
-    return EventEncoder(EventLog(redactor), BlobLog(), redactor), WriteQueue()
+    return EventEncoder(EventLog(redactor), redactor), WriteQueue()
 
 
 def kinds(writer: EventEncoder) -> list[str]:
-    return [orjson.loads(row[2])["type"] for row in writer.drain()[0]]
+    return [orjson.loads(row[2])["type"] for row in writer._log.drain()[0]]
 
 
 # ---------------------------------------------------------------- chain and log
@@ -58,13 +59,17 @@ def test_each_event_names_the_one_before() -> None:
     for number in range(3):
         log.append({"type": "end", "session": "s", "exchange": number})
     prev = GENESIS
-    for seq, session, record, digest in log.rows:
+    tree = log.core.root()
+    rows, _ = log.drain()
+    for seq, session, record, digest in rows:
         event = orjson.loads(record)
         assert (event["seq"], event["prev"], session) == (seq, prev, "s")
         assert is_canonical(record)
         assert leaf(record) == digest
         prev = digest.hex()
-    assert len(root([row[3] for row in log.rows])) == 32
+    assert tree == root([row[3] for row in rows])
+    assert log.last == (2, prev)
+    assert log.drain() == ([], [])
 
 
 def test_secrets_in_any_event_are_redacted_before_the_hash() -> None:
@@ -72,14 +77,14 @@ def test_secrets_in_any_event_are_redacted_before_the_hash() -> None:
     log.append(
         {"type": "session_start", "session": "s", "agent": "sk-ant-api03-AAAAAAAAAAAAAAAAAAAA"}, counts := {}
     )
-    assert b"sk-ant" not in log.rows[0][2]
+    assert b"sk-ant" not in log.drain()[0][0][2]
     assert counts == {"anthropic_key": 1}
 
 
 def test_text_that_json_cannot_hold() -> None:
     log = EventLog(Redactor(b"k"))
     log.append({"type": "request", "path": "/\udcff", "headers": [("a", "\ud800")]})
-    assert orjson.loads(log.rows[0][2])["path"] == "/\\udcff"
+    assert orjson.loads(log.drain()[0][0][2])["path"] == "/\\udcff"
     assert storable(["\udc80", 1]) == ["\\udc80", 1]
 
 
@@ -128,25 +133,25 @@ def test_the_ledger_hash_depends_on_what_has_one_key_and_not_on_the_keys() -> No
 
 
 def test_a_body_is_stored_once() -> None:
-    blobs = BlobLog()
+    blobs = TapeLog()
     assert blobs.put(b"abc") == blobs.put(b"abc")
     assert blobs.put(b"") != blobs.put(b"abd")
-    assert [row[1:] for row in blobs.rows] == [(3, 0, b"abc"), (0, 0, b""), (3, 0, b"abd")]
+    assert [row[1:] for row in blobs.drain()[1]] == [(3, 0, b"abc"), (0, 0, b""), (3, 0, b"abd")]
 
 
 @pytest.mark.parametrize("data", [b"x" * 4095, b"x" * 4096, os.urandom(5000)])
 def test_large_bodies_are_packed_where_that_helps(data: bytes) -> None:
-    blobs = BlobLog()
+    blobs = TapeLog()
     blobs.put(data)
-    _, size, packed, stored = blobs.rows[0]
+    _, size, packed, stored = blobs.drain()[1][0]
     assert unpack(size, packed, stored) == data
     assert len(stored) <= len(data)
 
 
 def test_what_unpacks_to_something_else() -> None:
-    blobs = BlobLog()
+    blobs = TapeLog()
     blobs.put(b"x" * 9000)
-    _, size, packed, stored = blobs.rows[0]
+    _, size, packed, stored = blobs.drain()[1][0]
     for wrong in (
         (size - 1, packed, stored),
         (size + 1, packed, stored),

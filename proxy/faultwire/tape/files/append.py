@@ -73,7 +73,7 @@ class Appended(Copy):
         if self._end is not None:
             made_up = sum(one is None for one in self._restored.values())
             self._end["exchanges"] += len(self._numbers) - made_up
-            self._log.append(self._end)
+            self._add(self._end)
         return names
 
     def _is_new(self, event: Event) -> bool:

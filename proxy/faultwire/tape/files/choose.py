@@ -45,7 +45,7 @@ class _Chosen(Copy):
         names = super()._one(draft, source, self._is_chosen)
         if self._turn == 1 and self._end is not None:
             self._end["exchanges"] = sum(len(one.numbers) for one in self._sources)
-            self._log.append(self._end)
+            self._add(self._end)
         return names
 
     def _is_chosen(self, event: Event) -> bool:

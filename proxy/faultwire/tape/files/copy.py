@@ -17,7 +17,7 @@ from faultwire.errors import TapeError, TapeIncomplete, TapeTampered, UsageError
 from faultwire.tape.evidence.sealer import Sealer, close_file
 from faultwire.tape.evidence.verify import verify
 from faultwire.tape.format import events as tape_events, file
-from faultwire.tape.format.blobs import BlobLog, unpack
+from faultwire.tape.format.blobs import unpack
 from faultwire.tape.format.rows import insert_blobs, insert_events
 from faultwire.tape.format.validate import event_of
 from faultwire.tape.read.metadata import masks_of
@@ -50,7 +50,7 @@ class Copy:
         self._rekey = rekey
         self._settings: dict[str, Any] = {}
         self._log = EventLog(Redactor(fresh_key()))
-        self._blobs = BlobLog()
+        self._events = 0
         self._names: set[str] = set()
         self._waiting = 0
 
@@ -104,7 +104,7 @@ class Copy:
             self._names |= self._one(draft, source, keep)
         if sealer:
             self._log.seal(sealer)
-        self.events = self._log.seq
+        self.events = self._log.core.seq
         self._flush(draft)
         draft.execute("PRAGMA journal_mode=DELETE")
 
@@ -118,7 +118,7 @@ class Copy:
                     continue
                 self._place(event, names)
                 self._event(connection, event)
-                if len(self._log.rows) >= BATCH or self._waiting >= BATCH_BYTES:
+                if self._events >= BATCH or self._waiting >= BATCH_BYTES:
                     self._flush(draft)
         return set(names.values())
 
@@ -129,8 +129,6 @@ class Copy:
             event["session"] = names.setdefault(session, _free(session, self._names))
 
     def _event(self, connection: sqlite3.Connection, event: Event) -> None:
-        for member in ("seq", "prev"):
-            event.pop(member)
         body = event.get("body")
         if body:
             row = connection.execute(
@@ -144,14 +142,19 @@ class Copy:
                 )
             data = unpack(*row)
             self._waiting += len(data)
-            body["blob"] = self._blobs.put(self._rekey.data(data) if self._rekey else data)
+            body["blob"] = self._log.put(self._rekey.data(data) if self._rekey else data)
         if self._rekey:
             if event.get("key"):
                 event["key"] = self._rekey.digest(event["key"])
             for line in event.get("lines", ()):
                 line["key"] = self._rekey.digest(line["key"])
             event = self._renamed(event)
-        self._log.append(event)
+        self._add(event)
+        self._events += 1
+
+    def _add(self, event: Event) -> None:
+        """Add an event of a source, which gets a place of its own."""
+        self._log.append({name: value for name, value in event.items() if name not in ("seq", "prev")})
 
     def _renamed(self, value: dict[str, Any]) -> dict[str, Any]:
         """The same with other placeholders, where those of the copy are others."""
@@ -162,10 +165,11 @@ class Copy:
 
     def _flush(self, draft: sqlite3.Connection) -> None:
         draft.execute("BEGIN IMMEDIATE")
-        insert_blobs(draft, self._blobs.rows)
-        insert_events(draft, self._log.rows)
+        events, blobs = self._log.drain()
+        insert_blobs(draft, blobs)
+        insert_events(draft, events)
         draft.execute("COMMIT")
-        self._blobs.rows, self._log.rows, self._waiting = [], [], 0
+        self._events = self._waiting = 0
 
 
 def merge(sources: Sequence[Path], target: Path, origin: str, signer: SignerKey | None) -> Copy:

@@ -1,53 +1,22 @@
-"""Bodies, addressed by the SHA-256 of their redacted bytes and stored once."""
+"""Bodies, addressed by the SHA-256 of their redacted bytes and stored once; `_core.TapeLog` makes rows."""
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 
 import zstandard
 
-from faultwire import _core
 from faultwire.errors import TapeTampered
 
 MAX_BLOB = 256 * 1024 * 1024
 """No single blob is larger; longer bodies are several pieces."""
 
-_PACK_FROM = 4096
 _STEP = 1 << 20
-_REMEMBERED = 8192
 
 _OF_THREAD = threading.local()
 
 BlobRow = tuple[bytes, int, int, bytes]
 """digest, size, packed (0 plain, 1 zstd), data."""
-
-
-class BlobLog:
-    """Blobs on their way to the tape; used by the writer thread only."""
-
-    def __init__(self) -> None:
-        self.rows: list[BlobRow] = []
-        self._known: OrderedDict[str, None] = OrderedDict()
-        self._packer = zstandard.ZstdCompressor(level=1)
-
-    def put(self, data: bytes) -> str:
-        """Queue `data` unless it was stored lately; its digest in hex."""
-        # `hashlib` lets go of the interpreter from 2 KB on, and the event loop seldom gives it back at once.
-        digest = _core.sha256_hex(data)
-        if digest not in self._known:
-            self._known[digest] = None
-            if len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
-            self.rows.append(self._row(bytes.fromhex(digest), data))
-        return digest
-
-    def _row(self, digest: bytes, data: bytes) -> BlobRow:
-        if len(data) >= _PACK_FROM:
-            packed = self._packer.compress(data)
-            if len(packed) < len(data):
-                return digest, len(data), 1, packed
-        return digest, len(data), 0, data
 
 
 def unpack(size: int, packed: int, data: bytes) -> bytes:

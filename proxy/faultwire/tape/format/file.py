@@ -118,23 +118,33 @@ def prepare_folder(folder: Path) -> None:
         )
 
 
-def connect_writer(path: Path) -> sqlite3.Connection:
-    """The one connection that writes: WAL, and a commit returns only when it is on the disk."""
-    # A disk that loses its power while it writes a sector may spoil what was in that sector before, too:
-    # without `psow` no commit shares a sector with what comes after it, at the price of one page more.
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?psow=0",
-        uri=True,
-        isolation_level=None,
-        check_same_thread=False,
-        cached_statements=64,
-    )
+WRITER_PRAGMAS = (
     # Large pages hold several bodies each, and small commits stay small.
-    connection.execute("PRAGMA page_size=8192")
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=FULL")
-    connection.execute("PRAGMA temp_store=MEMORY")
-    connection.execute("PRAGMA wal_autocheckpoint=4000")
+    "PRAGMA page_size=8192",
+    "PRAGMA journal_mode=WAL",
+    "PRAGMA synchronous=FULL",
+    "PRAGMA temp_store=MEMORY",
+    "PRAGMA wal_autocheckpoint=4000",
+)
+"""Of whoever writes a tape: WAL, and a commit returns only when it is on the disk."""
+
+
+def writer_uri(path: Path) -> str:
+    """How whoever writes a tape opens it.
+
+    A disk that loses its power while it writes a sector may spoil what was in that sector before, too:
+    without `psow` no commit shares a sector with what comes after it, at the price of one page more.
+    """
+    return f"{path.absolute().as_uri()}?psow=0"
+
+
+def connect_writer(path: Path) -> sqlite3.Connection:
+    """The one connection that writes a tape, or its draft."""
+    connection = sqlite3.connect(
+        writer_uri(path), uri=True, isolation_level=None, check_same_thread=False, cached_statements=64
+    )
+    for pragma in WRITER_PRAGMAS:
+        connection.execute(pragma)
     return connection
 
 

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import Message, Request, Response
     from faultwire.tape.evidence.sealer import Sealer
-    from faultwire.tape.format.blobs import BlobLog, BlobRow
     from faultwire.tape.format.events import Event
-    from faultwire.tape.format.rows import EventRow
     from faultwire.tape.record.event_log import EventLog
     from faultwire.tape.record.recorder import Mark, Recording
     from faultwire.tape.redact.redactor import Redactor
@@ -47,20 +45,14 @@ class LoggedSoFar:
 
 
 class EventEncoder:
-    """Writes recordings into an event log and a blob log."""
+    """Writes recordings into an event log."""
 
-    def __init__(self, log: EventLog, blobs: BlobLog, redactor: Redactor) -> None:
+    def __init__(self, log: EventLog, redactor: Redactor) -> None:
         self._log = log
-        self._blobs = blobs
         self._redactor = redactor
         self._ledger = Ledger(redactor)
         self._open: set[str] = set()
         self._closed: set[str] = set()
-
-    @property
-    def last(self) -> tuple[int, str]:
-        """Number and hash of the last event."""
-        return self._log.last
 
     def write(self, recording: Recording) -> tuple[bool, int]:
         """Write what is new; whether the exchange has ended, and the bytes consumed.
@@ -128,17 +120,11 @@ class EventEncoder:
         clean, _ = body.release(final=True)
         if replaced is not None:
             clean = kept_members.shown(clean)
-        self._log.append({**event, "body": tape_events.body(self._blobs.put(clean), len(clean))}, counts)
+        self._log.append({**event, "body": tape_events.body(self._log.put(clean), len(clean))}, counts)
 
     def seal(self, sealer: Sealer) -> None:
         """Sign all that was written so far."""
         self._log.seal(sealer)
-
-    def drain(self) -> tuple[list[EventRow], list[BlobRow]]:
-        """The rows written since the last time."""
-        events, blobs = self._log.rows, self._blobs.rows
-        self._log.rows, self._blobs.rows = [], []
-        return events, blobs
 
     # ------------------------------------------------------------ requests
 
@@ -179,13 +165,13 @@ class EventEncoder:
             return clean, []
         data = untouched(self._redactor, head, (request.body,))
         if data is not None:
-            return clean, [tape_events.body(self._blobs.put(data), len(data))]
+            return clean, [tape_events.body(self._log.put(data), len(data))]
         body = Body(self._redactor, head, logged.counts)
         body.add(((0, request.body),))
         pieces = body.pieces(final=True) or [(b"", [])]
         whole = len(pieces) == 1
         return clean, [
-            tape_events.body(self._blobs.put(data), len(data), None if whole else chunks, body.dropped)
+            tape_events.body(self._log.put(data), len(data), None if whole else chunks, body.dropped)
             for data, chunks in pieces
         ]
 
@@ -255,7 +241,7 @@ class EventEncoder:
 
     def _keep(self, recording: Recording, logged: LoggedSoFar, messages: list[tuple[Message, bytes]]) -> None:
         for message, data in messages:
-            stored = tape_events.body(self._blobs.put(data), len(data))
+            stored = tape_events.body(self._log.put(data), len(data))
             self._log.append(tape_events.message(recording.exchange, message, stored), logged.counts)
 
     # ------------------------------------------------------------ bodies
@@ -268,7 +254,7 @@ class EventEncoder:
             if data is not None:
                 chunks = [(len(part), at_ns) for at_ns, part in marks[:count]]
                 del marks[:count]
-                return len(data), [tape_events.body(self._blobs.put(data), len(data), chunks)]
+                return len(data), [tape_events.body(self._log.put(data), len(data), chunks)]
         return self._take(logged, side, marks), self._pieces(logged, side, final=True)
 
     def _take(self, logged: LoggedSoFar, side: str, marks: list[Mark]) -> int:
@@ -298,6 +284,6 @@ class EventEncoder:
             return []
         dropped = body.dropped if final else 0
         return [
-            tape_events.body(self._blobs.put(data), len(data), chunks, dropped)
+            tape_events.body(self._log.put(data), len(data), chunks, dropped)
             for data, chunks in body.pieces(final=final)
         ]

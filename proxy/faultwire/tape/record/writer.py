@@ -1,8 +1,8 @@
 """The writer of a tape: one thread, one connection, one transaction for many exchanges.
 
-The event loop only fills a queue. The thread gathers for a few milliseconds, writes all of it in
-one transaction and commits with `synchronous=FULL`; only then does an exchange count as
-acknowledged. After any error the tape is closed as failed and `failed` says why: a disk that
+The event loop only fills a queue. The thread gathers for `GATHER_S`, redacts, and has the core write all
+of it in one transaction, without the interpreter, with `synchronous=FULL`; only then does an exchange count
+as acknowledged. After any error the tape is closed as failed and `failed` says why: a disk that
 refused one write is not asked again.
 """
 
@@ -20,8 +20,7 @@ from faultwire.clock import wall_ms
 from faultwire.errors import TapeError, UsageError
 from faultwire.tape.evidence.sealer import EVERY, Sealer, close_file
 from faultwire.tape.format import events as tape_events, file
-from faultwire.tape.format.blobs import BlobLog
-from faultwire.tape.format.rows import insert_blobs, insert_events
+from faultwire.tape.format.rows import insert_events
 from faultwire.tape.record.encoder import EventEncoder
 from faultwire.tape.record.event_log import EventLog
 from faultwire.tape.record.file_watch import FileWatch
@@ -29,6 +28,7 @@ from faultwire.tape.record.journal import Journal
 from faultwire.tape.record.overload_policy import BEHIND, DEFAULT
 from faultwire.tape.record.queue import WriteQueue
 from faultwire.tape.record.recorder import Recording
+from faultwire.tape.record.store import open_store
 from faultwire.tape.redact.redactor import Redactor, fresh_key
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from faultwire.events import Exchange
     from faultwire.tape.evidence.signed_note import SignerKey
     from faultwire.tape.record.overload_policy import Policy
+    from faultwire.tape.record.store import Store
     from faultwire.tape.redact.rules import Rules
 
 GATHER_S = 0.2
@@ -51,7 +52,8 @@ class TapeWriter:
         self,
         path: Path,
         fd: int,
-        connection: sqlite3.Connection,
+        store: Store,
+        log: EventLog,
         scribe: EventEncoder,
         journal: Journal | None,
         sealer: Sealer | None,
@@ -66,7 +68,8 @@ class TapeWriter:
         self._kept_out: Counter[str] = Counter()
         self._cut_short: Counter[str] = Counter()
         self._fd = fd
-        self._connection = connection
+        self._store = store
+        self._log = log
         self._watch = FileWatch(path)
         self._scribe = scribe
         self._intake = WriteQueue(drops=policy.drops)
@@ -107,8 +110,7 @@ class TapeWriter:
         redactor = Redactor(key or fresh_key(), rules)
         log = EventLog(redactor)
         log.append(tape_events.tape(origin, file.schema_digest(), wall_ms(), settings))
-        scribe = EventEncoder(log, BlobLog(), redactor)
-        first, _ = scribe.drain()
+        first, _ = log.drain()
         with ExitStack() as undo:
             try:
                 lines = Journal(journal) if journal else None
@@ -117,7 +119,7 @@ class TapeWriter:
                 file.create(path, lambda draft: insert_events(draft, first))
                 fd = file.lock(path)
                 undo.callback(os.close, fd)
-                connection = file.connect_writer(path)
+                store = open_store(path)
             except FileExistsError as error:
                 raise UsageError(
                     f"tape `{path}` exists already", code="tape.exists", hint="name another one, or remove it"
@@ -126,7 +128,7 @@ class TapeWriter:
                 raise TapeError(f"cannot create tape `{path}`: {error}", code="tape.create") from error
             undo.pop_all()
         sealer = Sealer(signer, origin) if signer else None
-        writer = cls(path, fd, connection, scribe, lines, sealer, policy, seal_every)
+        writer = cls(path, fd, store, log, EventEncoder(log, redactor), lines, sealer, policy, seal_every)
         writer._thread.start()
         return writer
 
@@ -228,9 +230,9 @@ class TapeWriter:
         whole = False
         try:
             self._guarded(self._write)
-            self._guarded(self._connection.close)
+            self._guarded(self._store.close)
             if not self.failed:
-                self._guarded(lambda: self._watch.read_back(self._scribe.last))
+                self._guarded(lambda: self._watch.read_back(self._log.last))
             if self._sealer and not self.failed:
                 # Where a reader keeps the log beside the file, `tape seal` finishes it later.
                 self._guarded(partial(close_file, self.path, self._sealer))
@@ -259,7 +261,7 @@ class TapeWriter:
         if self._sealer:
             self._scribe.seal(self._sealer)
             self._commit()
-        self._fold()
+        self._store.fold()
 
     def _batch(self, items: list[Any]) -> bool:
         """Write and commit; False once the tape is to be closed."""
@@ -301,20 +303,9 @@ class TapeWriter:
             self._journal.acknowledge(recording.exchange for recording in ended)
 
     def _commit(self) -> None:
-        events, blobs = self._scribe.drain()
-        if not events:
+        """Returns once all that is in the log is on the disk."""
+        if not self._log.core.waits:
             return
         self._watch.check()
-        self._connection.execute("BEGIN IMMEDIATE")
-        insert_blobs(self._connection, blobs)
-        insert_events(self._connection, events)
-        self._connection.execute("COMMIT")
+        self._store.commit(self._log.core)
         self._watch.check()
-
-    def _fold(self) -> None:
-        """One file instead of three, where no reader is in the way; else the log stays beside it."""
-        try:
-            self._connection.execute("PRAGMA journal_mode=DELETE")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
-                raise

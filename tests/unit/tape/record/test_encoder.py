@@ -9,7 +9,6 @@ import pytest
 from tests.unit.tape.conftest import KEY as REDACTION, Deck
 
 from faultwire.events import Exchange, Message, Request
-from faultwire.tape.format.blobs import BlobLog
 from faultwire.tape.record.encoder import EventEncoder
 from faultwire.tape.record.event_log import EventLog
 from faultwire.tape.record.queue import WriteQueue
@@ -23,7 +22,7 @@ KEY = "sk-ant-api03-" + "Wm5Qx8Zt2Vb7Nk1R" * 2
 def look(*messages: bytes) -> tuple[EventEncoder, Recording]:
     """One look of the writer at a session that goes on."""
     redactor = Redactor(b"k" * 32)
-    encoder = EventEncoder(EventLog(redactor), BlobLog(), redactor)
+    encoder = EventEncoder(EventLog(redactor), redactor)
     request = Request("GET", "https", "h.example", 443, "/v1/realtime", (), b"")
     recording = Recording(Exchange("s", 1, request, "llm"), WriteQueue())
     recording.request(request)
@@ -42,7 +41,7 @@ def test_many_long_messages_at_once_take_little_more_room_than_themselves() -> N
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    events, _ = encoder.drain()
+    events, _ = encoder._log.drain()
     assert len(events) == COUNT + 1, "none that is longer than what may wait waits"
     assert peak < 2 * COUNT * SIZE, f"{peak / 1e6:.0f} MB for {COUNT * SIZE / 1e6:.0f} MB"
 
@@ -50,11 +49,11 @@ def test_many_long_messages_at_once_take_little_more_room_than_themselves() -> N
 def test_a_key_in_pieces_is_replaced_among_many_at_once() -> None:
     words = [b"word %d, " % number for number in range(3000)]
     encoder, recording = look(*words, *(KEY[at : at + 4].encode() for at in range(0, len(KEY), 4)))
-    stored, _ = encoder.drain()
+    stored, _ = encoder._log.drain()
     assert len(stored) > 2000, "what need not wait does not"
     recording.end("complete")
     assert encoder.write(recording)[0]
-    rest, blobs = encoder.drain()
+    rest, blobs = encoder._log.drain()
     assert len(stored) + len(rest) == 1 + len(words) + (len(KEY) + 3) // 4 + 2
     assert any(b"redacted:v1:" in blob[-1] for blob in blobs)
     assert not any(KEY[-8:].encode() in blob[-1] for blob in blobs)
@@ -89,7 +88,7 @@ class EndsWhilePicked(Recording):
 @pytest.mark.parametrize("drops", [False, True])
 def test_an_exchange_that_ends_while_it_is_looked_at_ends_once(drops: bool) -> None:
     redactor = Redactor(b"k" * 32)
-    encoder = EventEncoder(EventLog(redactor), BlobLog(), redactor)
+    encoder = EventEncoder(EventLog(redactor), redactor)
     queue = WriteQueue(limit=0 if drops else 1 << 20, drops=drops)
     request = Request("GET", "https", "h.example", 443, "/", (), b"x")
     recording = EndsWhilePicked(Exchange("s", 1, request, "llm"), queue)
@@ -102,5 +101,5 @@ def test_an_exchange_that_ends_while_it_is_looked_at_ends_once(drops: bool) -> N
     assert items == [recording], "the end has offered it once more"
     found += [encoder.write(item) for item in items]
     assert [over for over, _ in found].count(True) == 1
-    kinds = [json.loads(row[2])["type"] for row in encoder.drain()[0]]
+    kinds = [json.loads(row[2])["type"] for row in encoder._log.drain()[0]]
     assert kinds == (["request", "drop"] if drops else ["request", "end"])

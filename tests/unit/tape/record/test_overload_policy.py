@@ -103,7 +103,7 @@ def test_after_a_failure_only_one_policy_lets_exchanges_pass(tmp_path: Path, pol
     writer = opened(tmp_path / "t.tape", policy)
     whole(writer, 1)
     assert writer.flush() == 1
-    writer._connection.execute("PRAGMA query_only=ON")  # every further write is refused
+    writer._store.execute("PRAGMA query_only=ON")  # every further write is refused
     whole(writer, 2)
     assert writer.flush() == 1
     assert writer.failed

@@ -19,6 +19,7 @@ from faultwire.tape.read.fault_ledger import ledger_hash
 from faultwire.tape.read.reader import TapeReader
 from faultwire.tape.record import body as bodies
 from faultwire.tape.record.body import MAX_HELD
+from faultwire.tape.record.file_watch import FileWatch
 from faultwire.tape.record.queue import WriteQueue
 from faultwire.tape.record.writer import TapeWriter
 from faultwire.tape.redact.redactor import Redactor
@@ -202,10 +203,10 @@ def test_a_mistake_of_ours_shows_no_traffic(deck: Any, capfd: pytest.CaptureFixt
 
 
 def test_a_failure_while_closing_is_one(deck: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fold() -> None:
+    def read_back(*_: object) -> None:
         raise ValueError("hunter2")
 
-    monkeypatch.setattr(deck.writer, "_fold", fold)
+    monkeypatch.setattr(FileWatch, "read_back", read_back)
     deck.exchange()
     deck.writer.close()
     assert deck.writer.failed == "the writer failed with ValueError"
@@ -224,7 +225,7 @@ def test_a_failed_tape_holds_nothing_more(deck: Any) -> None:
 def test_an_error_of_the_disk_fails_the_tape_for_good(deck: Any) -> None:
     deck.exchange()
     deck.writer.flush()
-    deck.writer._connection.execute("PRAGMA query_only=ON")  # every further write is refused
+    deck.writer._store.execute("PRAGMA query_only=ON")  # every further write is refused
     deck.exchange()
     assert deck.writer.flush() == 1
     assert deck.writer.failed == "attempt to write a readonly database"
