@@ -9,6 +9,7 @@ mod json;
 mod matching;
 mod patterns;
 mod proof;
+mod redact;
 mod score;
 mod sse;
 mod stats;
@@ -29,6 +30,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     matching::register(module)?;
     patterns::register(module)?;
     proof::register(module)?;
+    redact::register(module)?;
     score::register(module)?;
     sse::register(module)?;
     stats::register(module)?;
