@@ -67,7 +67,7 @@ fn texts() {
     fuzz(seeds());
 }
 
-/// Evil texts: a quarter of a megabyte each costs no more than so many times a sixteenth of it.
+/// Evil texts: sixteen times as much of each costs no more than so many times as much time.
 #[test]
 fn the_search_is_linear() {
     for unit in [
@@ -101,8 +101,8 @@ fn the_search_is_linear() {
             };
             once().min(once()).max(Duration::from_millis(1))
         };
-        let small = spent(16 << 10);
+        let small = spent(4 << 10);
         // Other work on the machine slows single runs; 256 where each place looks through all the others.
-        assert!((0..3).any(|_| spent(256 << 10) < small * 64), "{unit}");
+        assert!((0..3).any(|_| spent(64 << 10) < small * 64), "{unit}");
     }
 }

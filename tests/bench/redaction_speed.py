@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import sys
 import time
+from functools import partial
 from random import Random
-from statistics import median
 from typing import TYPE_CHECKING
 
 from faultwire.tape.redact import stream, text
@@ -17,10 +17,11 @@ from faultwire.tape.redact import stream, text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-WORDS = (
+TEXT = (
     "the model answers a question about weather in Paris, session of token usage and keys; please call "
     "function get_weather with arguments as described above 42 times"
-).split()
+)
+WORDS = TEXT.split()
 
 
 def conversation(random: Random, messages: int, words: int, end: str) -> bytes:
@@ -52,7 +53,8 @@ def line(name: str, work: Callable[[], object], rounds: int) -> None:
         began = time.process_time()
         work()
         spent.append(time.process_time() - began)
-    print(f"{name:44} {median(spent) * 1e6:10.1f} µs  (least {min(spent) * 1e6:.1f})")
+    middle = sorted(spent)[len(spent) // 2]
+    print(f"{name:44} {middle * 1e6:10.1f} µs  (least {min(spent) * 1e6:.1f})")
 
 
 def main() -> None:
@@ -63,8 +65,8 @@ def main() -> None:
         ("1 MB with HTML and percent-encoding", conversation(random, 750, 200, '\n"quoted" &amp; a%20b')),
     ):
         whole = data.decode("latin-1")
-        line(f"{name}: suspect?", lambda whole=whole: text.suspects(whole), rounds)
-        line(f"{name}: looked through", lambda whole=whole: text.edits(whole), rounds)
+        line(f"{name}: suspect?", partial(text.suspects, whole), rounds)
+        line(f"{name}: looked through", partial(text.edits, whole), rounds)
     data = events(random, 200)
     line("SSE, 200 events: a look", lambda: look(data), rounds)
     line("SSE, 200 events: the end", lambda: stream.last_edits(data.decode("latin-1")), rounds)
