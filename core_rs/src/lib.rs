@@ -15,6 +15,7 @@ pub mod line;
 pub mod matching;
 pub mod patterns;
 pub mod proof;
+pub mod redact;
 pub mod score;
 pub mod sse;
 pub mod stats;

@@ -7,8 +7,8 @@ lengths are bytes for `bytes` arguments and characters for `str` arguments. Work
 runs without the GIL.
 """
 
-from collections.abc import Sequence
-from typing import Any, Final, Literal, TypeAlias, final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, Literal, Self, TypeAlias, final
 
 __all__ = [
     "ArraySplitter",
@@ -19,8 +19,10 @@ __all__ = [
     "JsonMask",
     "LineSplitter",
     "PatternStream",
+    "Placeholders",
     "Regex",
     "RequestCounter",
+    "SecretSearch",
     "SseSplitter",
     "TapeVerdict",
     "TapeVerifier",
@@ -42,9 +44,12 @@ __all__ = [
     "eventstream_with_payload",
     "eventstream_write",
     "find_leak",
+    "form_edits",
     "glob_match",
     "grpc_parse",
     "grpc_write",
+    "has_secret_path",
+    "header_class",
     "holds_compressed",
     "holds_packed",
     "holm",
@@ -53,6 +58,8 @@ __all__ = [
     "http2_request_flaw",
     "http2_response_flaw",
     "inclusion_proof",
+    "is_encoding",
+    "is_packed",
     "is_verifier_key",
     "jcs",
     "jeffreys_interval",
@@ -64,6 +71,9 @@ __all__ = [
     "json_span",
     "json_splice",
     "judge_refusal",
+    "kept_scheme",
+    "key_offered",
+    "known_edits",
     "leaf_hash",
     "ln_evidence",
     "mcnemar",
@@ -71,19 +81,29 @@ __all__ = [
     "newcombe_interval",
     "newcombe_paired_interval",
     "node_hash",
+    "open_tail",
     "packed_stretches",
+    "pair_class",
     "pass_bound",
     "pass_hat",
     "pattern_catalog",
+    "query_class",
+    "query_edits",
     "record_holds_secret",
     "resilience_score",
     "scan_text",
     "secret_spans",
+    "secret_suspected",
+    "secret_suspected_in_record",
     "sha256_hex",
+    "shaped_values",
     "sprt",
     "sse_parse",
     "trailers_flaw",
+    "unescape_json",
     "unit",
+    "unquote_word",
+    "unwrap_markup",
     "verify_consistency",
     "verify_inclusion",
     "wilson_interval",
@@ -685,6 +705,123 @@ def record_holds_secret(record: bytes, /) -> bool:
 
 def pattern_catalog() -> list[tuple[str, str, str, str, str, str]]:
     """Kind, id, category, severity, locale and source of every built-in entry."""
+
+# --- redaction -----------------------------------------------------------------------------------
+
+_Edit: TypeAlias = tuple[int, int, str | None, str, str, int]
+"""Start, end, class (none: the rest of a secret further left), value, the quotes around its placeholder, and
+where that begins which tells it (-1: at the start)."""
+_Unwrapped: TypeAlias = tuple[str, list[int]]
+"""Decoded text, and where each of its characters stood; the last place is the end."""
+
+@final
+class Placeholders:
+    """Digests of values under one key."""
+
+    def __new__(cls, key: bytes, /) -> Self: ...
+    def digest(self, what: str, value: str, /) -> str:
+        """32 hexadecimal digits of HMAC-SHA256 over class, length and value."""
+
+@final
+class SecretSearch:
+    """Where secrets are. Texts may hold lone surrogates; offsets are characters. `readings`, `streams` and
+    `unpacked_at` say what packed values hold; `members` carry the text of streams. What they raise is raised
+    again, after the search."""
+
+    def __new__(
+        cls,
+        readings: Callable[[bytes], tuple[Sequence[str], str | None, bool]],
+        streams: Callable[[bytes], Iterator[int]],
+        unpacked_at: Callable[[bytes, int], tuple[bytes, int, bool]],
+        members: list[str],
+        /,
+    ) -> Self: ...
+    def edits(self, whole: str, depth: int, which: str, /) -> list[_Edit]:
+        """The secrets of a text, in order, without overlap. `which` of those that services give count: `all`,
+        `shaped` (without a name before them) or `none`. Of more than `depth` 5 nothing is unwrapped."""
+    def field_edits(self, name: str, value: str, /) -> list[_Edit]:
+        """Those in the value of a header field."""
+    def path_edits(self, path: str, origin: str, /) -> list[_Edit]:
+        """Those in a path; `origin` is `https://host` where a path at that host may be one."""
+    def address_edits(self, address: str, /) -> list[_Edit]:
+        """Those in a URL."""
+    def stream_edits(self, whole: str, /) -> list[_Edit]:
+        """Those in a stream of events, and in what their texts say joined."""
+    def last_edits(self, whole: str, /) -> list[_Edit]:
+        """The same of a stream that has ended, perhaps in the middle of a string."""
+    def pieces(self, whole: str, /) -> list[tuple[str, int, int]]:
+        """Pieces of a stream's texts: member, start, end; bare lines have no member."""
+    def texts(self, whole: str, /) -> list[tuple[str, str]]:
+        """The texts by member, escapes as they are."""
+    def open_from(self, whole: str, texts: list[tuple[str, str]], least: int, /) -> int:
+        """Where the earliest tail begins that may belong to a secret which has not come whole; at least so
+        many characters of each text are open."""
+    def across(
+        self,
+        whole: str,
+        pieces: Sequence[tuple[str, int, int]],
+        look: Callable[[str], Sequence[_Edit]] | None,
+        /,
+    ) -> list[list[_Edit]]:
+        """The edits of each secret in joined pieces, or of what `look` finds."""
+    def packed_edits(self, whole: str, holds: Callable[[str], bool], /) -> list[_Edit]:
+        """Encoded stretches of which a reading `holds` something, or that cannot be read to the end."""
+    def compressed_edits(self, whole: str, holds: Callable[[str], bool], /) -> list[_Edit]:
+        """The same of compressed streams."""
+
+def secret_suspected(whole: str, /) -> bool:
+    """May there be a secret in a text? Never wrong with no."""
+
+def secret_suspected_in_record(record: bytes, /) -> bool:
+    """The same of a record (JSON)."""
+
+def is_encoding(whole: str, /) -> bool:
+    """Does it hold escapes, percent-encoding or HTML?"""
+
+def is_packed(whole: str, /) -> bool:
+    """May something be packed in it?"""
+
+def shaped_values(whole: str, /) -> list[tuple[int, int, str, int]]:
+    """Secrets by their shape: start, end, class, and where that begins which tells it."""
+
+def known_edits(whole: str, which: str, /) -> list[_Edit]:
+    """Secrets that the pattern engine knows."""
+
+def query_edits(whole: str, /) -> list[_Edit]:
+    """Values of secret parameters of URLs in a text."""
+
+def form_edits(whole: str, /) -> list[_Edit]:
+    """Values of secret fields of a form."""
+
+def pair_class(name: str, value: str, /) -> str | None:
+    """The class of a pair's value if it is secret."""
+
+def header_class(name: str, /) -> str | None:
+    """`header` if a field of this name is secret."""
+
+def query_class(name: str, /) -> str | None:
+    """`query` if a parameter of this (encoded) name is secret."""
+
+def has_secret_path(host: str, /) -> bool:
+    """May a path at this host be a secret?"""
+
+def kept_scheme(value: str, /) -> list[str]:
+    """The scheme of an authorization value, and the rest."""
+
+def key_offered(value: str, /) -> list[str]:
+    """What stands before a key in a list of subprotocols, the key, and what stands behind it."""
+
+def open_tail(whole: str, /) -> int:
+    """The first character that may belong to a secret which has not come whole; else the length."""
+
+def unescape_json(inside: str, /) -> _Unwrapped:
+    """What the inside of a JSON string says."""
+
+def unquote_word(word: str, blanks: bool, /) -> _Unwrapped:
+    """What a word with percent-encoding says; `blanks`: a plus is one."""
+
+def unwrap_markup(whole: str, /) -> list[_Unwrapped]:
+    """What HTML and quoted-printable in a text say."""
 
 # --- texts --------------------------------------------------------------------------------------
 

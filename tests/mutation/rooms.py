@@ -176,8 +176,10 @@ PYTHON = (
         ("tests/unit/exchange/test_conversation.py",),
     ),
     # Redaction, what a replay answers, attacks on what an agent reads, and the gate's figures.
-    PythonRoom("redaction names", redaction("base64", "edit", "headers", "names", "url"), REDACTION, COST),
-    PythonRoom("redaction text", redaction("known_keys", "packed", "text", "values"), REDACTION, SLOW),
+    PythonRoom("redaction names", redaction("edit", "headers", "names", "url"), REDACTION, COST),
+    PythonRoom(
+        "redaction text", redaction("known_keys", "packed", "search", "text", "values"), REDACTION, SLOW
+    ),
     PythonRoom("redaction streams", redaction("eventstream", "messages", "stream"), REDACTION, SLOW),
     PythonRoom("redaction bodies", redaction("content_coding", "header_fields", "redactor"), REDACTION, SLOW),
     PythonRoom("redaction rules", redaction("rules", "taped_rules", "user_matches"), REDACTION, SLOW),

@@ -11,6 +11,7 @@ mod matching;
 mod patterns;
 mod proof;
 mod recorder;
+mod redact;
 mod score;
 mod sse;
 mod stats;
@@ -33,6 +34,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     patterns::register(module)?;
     proof::register(module)?;
     recorder::register(module)?;
+    redact::register(module)?;
     score::register(module)?;
     sse::register(module)?;
     stats::register(module)?;

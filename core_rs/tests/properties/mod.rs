@@ -6,4 +6,5 @@ pub mod framing;
 pub mod heads;
 pub mod http1;
 pub mod json;
+pub mod redact;
 pub mod tape;

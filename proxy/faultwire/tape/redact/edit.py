@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Row = tuple[int, int, str | None, str, str, int]
+"""An edit as the core gives it."""
 
 MARK = "redacted:v1:"
 """What every placeholder begins with."""
@@ -24,6 +30,11 @@ class Edit(NamedTuple):
     def begin(self) -> int:
         """How far left one must look to find this again."""
         return self.start if self.lead < 0 else self.lead
+
+
+def edits_of(rows: Iterable[Row]) -> list[Edit]:
+    """What the core found."""
+    return list(map(Edit._make, rows))
 
 
 def merged(found: list[Edit]) -> list[Edit]:

@@ -6,12 +6,10 @@ project's key: equal values stay equal, and guessing one needs the key.
 
 from __future__ import annotations
 
-import hmac
 import os
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
-from faultwire import dice
+from faultwire import _core, dice
 from faultwire.errors import TapeError
 from faultwire.tape.format.hash_chain import record_bytes, storable
 from faultwire.tape.redact import text as redact_text
@@ -33,8 +31,6 @@ if TYPE_CHECKING:
 
 KEY_SIZE = 32
 
-_REMEMBERED = 2048
-
 Counts = dict[str, int]
 """Redactions by class."""
 
@@ -46,39 +42,21 @@ class Redactor:
     """Replaces secrets under one key. Used by one thread at a time."""
 
     def __init__(self, key: bytes, rules: Rules | None = None) -> None:
-        # `hmac.digest` lets go of the interpreter each time, and the event loop seldom gives it back at once.
-        self._mac = hmac.new(key, digestmod="sha256")
+        self._placeholders = _core.Placeholders(key)
         self.rules = rules
         """What the user wants redacted besides."""
-        self._memory: OrderedDict[tuple[str, str], str] = OrderedDict()
 
     def placeholder(self, what: str, value: str, counts: Counts) -> str:
         """What stands for a secret `value` of class `what`."""
         counts[what] = counts.get(what, 0) + 1
         if value.startswith(MARK):
             return value
-        return MARK + self._remembered(what, value)
-
-    def _remembered(self, what: str, value: str) -> str:
-        found = self._memory.get((what, value))
-        if found is None:
-            found = self._digest(what, value)
-            self._memory[what, value] = found
-            if len(self._memory) > _REMEMBERED:
-                self._memory.popitem(last=False)
-        return found
-
-    def _digest(self, what: str, value: str) -> str:
-        raw = value.encode("utf-8", "surrogatepass")
-        message = b"%d:%s%d:%s" % (len(what), what.encode(), len(raw), raw)
-        mac = self._mac.copy()
-        mac.update(message)
-        return mac.hexdigest()[:32]
+        return MARK + self._placeholders.digest(what, value)
 
     def keyed(self, key: str) -> str:
         """What stands for an exchange's key: a bare digest of path and body would let anybody who has
         the tape try out what was redacted in them."""
-        return self._remembered("exchange", key) if key else key
+        return self._placeholders.digest("exchange", key) if key else key
 
     # ------------------------------------------------------------ heads
 

@@ -8,19 +8,12 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from urllib import parse
 
 from faultwire import _core
 from faultwire.tape.redact.edit import MARK, Edit, merged
 from faultwire.tape.redact.packed import Unwrapped, compressed_edits, packed_edits, unmarked
-from faultwire.tape.redact.text import (
-    PERCENT_RUN,
-    STRING,
-    in_markup,
-    in_string,
-    in_word,
-    unescape,
-    unquote,
-)
+from faultwire.tape.redact.text import unescape, unquote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -33,6 +26,9 @@ WINDOW = 512
 longer may be missed when it comes in pieces."""
 
 _DEPTH = 4
+_STRING = re.compile(r"\"([^\"\\\n]*(?:\\.[^\"\\\n]*)*)\"?")
+# With what encoders leave as it is, as in the core.
+_PERCENT_RUN = re.compile(r"(?:%[0-9A-Fa-f]{2}|[A-Za-z0-9_.~+/:@!*'()$,;-])+")
 _OF_NUMBERS = "0123456789.-+eE"
 _ESCAPED_END = re.compile(r"%[0-9A-Fa-f]{2}\Z")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -63,28 +59,28 @@ def text_edits(text: str, rules: Rules) -> list[Edit]:
 
 
 def _looked(text: str, rules: Rules, depth: int) -> Iterator[Edit]:
-    escaped = [found for found in STRING.finditer(text) if "\\" in found[1]] if "\\" in text else []
+    escaped = [found for found in _STRING.finditer(text) if "\\" in found[1]] if "\\" in text else []
     # Those are looked through decoded, so here they must not be seen half.
     plain = _blanked(text, [found.span(1) for found in escaped])
     for hit in rules.in_bytes(plain) if depth == 0 else rules.in_text(plain):
         yield from _clipped(text, hit)
     if depth < _DEPTH:
         for found in escaped:
-            yield from _inner(unescape(text, *found.span(1)), rules, depth, in_string)
+            yield from _inner(unescape(text, *found.span(1)), rules, depth, _in_string)
         yield from _unwrapped(plain, rules, depth)
 
 
 def _unwrapped(text: str, rules: Rules, depth: int) -> Iterator[Edit]:
     """In what is encoded in a text other than in JSON."""
     if "%" in text or "+" in text:
-        for run in PERCENT_RUN.finditer(text):
+        for run in _PERCENT_RUN.finditer(text):
             if "%" in run[0]:
-                yield from _inner(unquote(text, *run.span()), rules, depth, in_word)
+                yield from _inner(unquote(text, *run.span()), rules, depth, _in_word)
             if "+" in run[0].strip("+"):
-                yield from _inner(unquote(text, *run.span(), plus=" "), rules, depth, in_word)
+                yield from _inner(unquote(text, *run.span(), blanks=True), rules, depth, _in_word)
     yield from packed_edits(text, lambda one: bool(rules.in_text(one)))
     for inner in unmarked(text):
-        yield from _inner(inner, rules, depth, in_markup)
+        yield from _inner(inner, rules, depth, _in_markup)
 
 
 def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
@@ -101,11 +97,26 @@ def _inner(inner: Unwrapped, rules: Rules, depth: int, encode: Callable[[str], s
         yield edit._replace(start=start, end=end, quote=encode(edit.quote))
 
 
+def _in_string(quote: str) -> str:
+    """A quote as it stands in a JSON string."""
+    return quote.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _in_word(quote: str) -> str:
+    """The same in a word with percent-encoding."""
+    return parse.quote(quote)
+
+
+def _in_markup(quote: str) -> str:
+    """The same in HTML. It is whole there, too, where the HTML stands in a JSON string."""
+    return quote.replace("&", "&amp;").replace("\\", "&#92;").replace('"', "&quot;")
+
+
 def _clipped(text: str, hit: Hit) -> Iterator[Edit]:
     """The parts of a hit that may be replaced: inside of strings, numbers, and text that is no JSON."""
     at = text.rfind("\n", 0, hit.start) + 1
     outside = hit.start
-    for string in STRING.finditer(text, at):
+    for string in _STRING.finditer(text, at):
         if string.start() >= hit.end:
             break
         if string.end() <= hit.start:

@@ -1,18 +1,14 @@
 from __future__ import annotations
 
 import gzip
-import itertools
 import json
 import re
-import string
-from base64 import b64encode, urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable
+from base64 import b64encode, urlsafe_b64encode
 
 import pytest
 
 from faultwire.errors import WireError
 from faultwire.tape.redact import content_coding as redact_content_coding
-from faultwire.tape.redact.base64 import BEGINNINGS, wrapped_base64
 from faultwire.tape.redact.edit import Edit, merged
 from faultwire.tape.redact.redactor import Redactor
 from faultwire.tape.redact.stream import (
@@ -25,7 +21,7 @@ from faultwire.tape.redact.stream import (
 )
 from faultwire.tape.redact.text import edits, suspects, unescape
 from faultwire.tape.redact.url import form_edits
-from faultwire.tape.redact.values import SHAPES, values
+from faultwire.tape.redact.values import values
 
 KEY = "sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAA"
 SECRETS = {
@@ -51,10 +47,6 @@ SECRETS = {
 def clean(text: str) -> str:
     out, _ = Redactor(b"k").apply(text.encode("latin-1"), edits(text), {})
     return out.decode("latin-1")
-
-
-def test_every_shape_has_an_example() -> None:
-    assert {shape.what for shape in SHAPES} == set(SECRETS)
 
 
 @pytest.mark.parametrize("what", SECRETS)
@@ -124,30 +116,6 @@ def test_json_within_json_within_json() -> None:
 def test_base64_of_a_secret_at_any_offset(before: str, encode: object) -> None:
     wrapped = encode(f"{before}{' ' if before and before != 'user:' else ''}{KEY}".encode()).decode()  # type: ignore[operator]
     assert wrapped not in clean(f"see {wrapped} there")
-
-
-@pytest.mark.parametrize("encode", [b64encode, urlsafe_b64encode])
-def test_every_known_beginning_has_its_base64_patterns(encode: Callable[[bytes], bytes]) -> None:
-    """Whatever stands before and behind it, and if the text begins where the secret does."""
-    patterns = re.compile(wrapped_base64())
-    for word in BEGINNINGS:
-        for offset, around in itertools.product(range(3), b"\x00\x55\xaa\xff"):
-            other = bytes([around])
-            wrapped = encode(other * offset + word.encode() + other * 3).decode()
-            assert patterns.match(wrapped[offset:]), (word, wrapped)
-
-
-@pytest.mark.parametrize("word", ["sk-", "hf_", "eyJ"])
-@pytest.mark.parametrize("offset", range(3))
-def test_a_letter_that_a_beginning_cannot_have_is_none_in_base64(word: str, offset: int) -> None:
-    patterns = re.compile(wrapped_base64())
-    wrapped = urlsafe_b64encode((b"~" * offset + word.encode()).ljust(6, b"~")).decode()
-    letters = string.ascii_letters + string.digits + "-_"
-    for at, letter in itertools.product(range(len(wrapped)), letters):
-        changed = wrapped[:at] + letter + wrapped[at + 1 :]
-        said = urlsafe_b64decode(changed)
-        expected = said[offset : offset + len(word)] == word.encode()
-        assert bool(patterns.match(changed[offset:])) is expected, changed
 
 
 def test_percent_encoded_letters() -> None:

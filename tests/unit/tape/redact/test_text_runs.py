@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from base64 import b64encode
-from collections.abc import Iterator
-from typing import Any
 from urllib.parse import quote_plus
 
 import pytest
 
-from faultwire.tape.redact import text as redact_text
-from faultwire.tape.redact.edit import Edit
 from faultwire.tape.redact.text import edits
-from faultwire.tape.redact.values import LONGEST, Value, values
+from faultwire.tape.redact.values import Value, values
 
 KEY = "sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAA"
 IN_JSON = json.dumps(json.dumps({"password": "hunter2x"}))
@@ -77,92 +72,12 @@ def test_a_blank_that_is_written_as_plus_is_read_so_from_the_first_character_on(
     assert found("+" + key.replace("PRIVATE", "PUBLIC")) == []
 
 
-def looked_into(text: str) -> list[str]:
-    """The texts in which secrets are looked for: this one, and what it holds in other words."""
-    asked: list[str] = []
-
-    def known(one: str) -> list[Edit]:
-        asked.append(one)
-        return []
-
-    edits(text, known=known)
-    return asked
-
-
 @pytest.mark.parametrize("between", ["", " "])
 def test_only_strings_that_hold_an_escape_are_looked_into_again(between: str) -> None:
-    plain, escaped = json.dumps(f"a {KEY}"), json.dumps(f'a "{KEY}')
-    outside = "\\u0041"
-    text = f"{plain}{between}{escaped}{between}{plain}{outside}"
-    assert looked_into(text) == [text, f'a "{KEY}']
-    assert looked_into(f"{plain}{outside}{escaped}") == [f"{plain}{outside}{escaped}", f'a "{KEY}']
-
-
-class Counted:
-    """A pattern that adds up how many characters its searches went over."""
-
-    def __init__(self, pattern: re.Pattern[str]) -> None:
-        self.pattern, self.read = pattern, 0
-
-    def search(self, text: str, start: int) -> re.Match[str] | None:
-        found = self.pattern.search(text, start)
-        self.read += (found.end() if found else len(text)) - start
-        return found
-
-    def finditer(self, text: str, start: int = 0, end: int | None = None) -> Iterator[re.Match[str]]:
-        limit = len(text) if end is None else min(end, len(text))
-        at = start
-        for found in self.pattern.finditer(text, start, limit):
-            self.read += found.end() - at
-            at = found.end()
-            yield found
-        self.read += limit - at
-
-
-def characters_read(monkeypatch: pytest.MonkeyPatch, name: str, text: str) -> int:
-    """How many characters of a text a pattern of `text.py` goes over in a search for secrets."""
-    counted: Any = Counted(getattr(redact_text, name))
-    with monkeypatch.context() as patch:
-        patch.setattr(redact_text, name, counted)
-        edits(text)
-    return int(counted.read)
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("STRING", "'password':\"" * 300),
-        ("STRING", "'password':\"ab\n" * 300),
-        ("STRING", '"\\"' * 300),
-        ("PERCENT_RUN", "%41!" * 300),
-        ("PERCENT_RUN", "%41|" * 300),
-        ("PERCENT_RUN", ("a" * 90 + "|%41|") * 20),
-    ],
-    ids=["names", "names in lines", "strings", "one run", "runs", "words"],
-)
-def test_a_text_is_gone_over_no_more_than_twice(
-    monkeypatch: pytest.MonkeyPatch, name: str, text: str
-) -> None:
-    assert 0 < characters_read(monkeypatch, name, text) <= 2 * len(text)
-
-
-def test_of_a_run_no_more_is_read_than_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "a" * 2 * LONGEST + "%41" + "a" * 2 * LONGEST
-    assert characters_read(monkeypatch, "PERCENT_RUN", text) == 2 * LONGEST
-
-
-@pytest.mark.parametrize(
-    "around",
-    [("", "|aaaa"), ("aaaa", ""), ("aaaa=aaa?aa", "|aaaa")],
-    ids=["behind it", "before it", "words before it"],
-)
-@pytest.mark.parametrize("mark", '"\n ?&=')
-def test_only_a_run_that_holds_an_encoded_character_is_read(
-    monkeypatch: pytest.MonkeyPatch, around: tuple[str, str], mark: str
-) -> None:
-    before, after = around
-    text = before + mark + "%41%42" + after
-    assert characters_read(monkeypatch, "PERCENT_RUN", text) == len("%41%42")
+    escaped = "\\u0073k-ant-api03-" + "A" * 24
+    plain, other = json.dumps("a word"), json.dumps('a "word')
+    assert found(f'{plain}{between}"{escaped}"{between}{other}') == [escaped]
+    assert found(f"{plain}{between}{escaped}{between}{other}") == []
 
 
 @pytest.mark.parametrize("letter", "xX")
