@@ -109,7 +109,7 @@ function waiting(index, selected) {
 function lineOf({ row, retry, attempts }, index, selected) {
   const bad = row.ending !== "complete" && row.ending !== "open";
   const failed = row.status === null || row.status >= 400;
-  const names = [row.protocol || row.kind, row.tool].filter(Boolean).join(" ");
+  const names = row.method === "CONNECT" ? "tunnel" : [row.protocol || row.kind, row.tool].filter(Boolean).join(" ");
   const cell = (name, ...children) => el("span", { role: "gridcell", class: `c-${name}` }, ...children);
   const outcome = row.ending === "open" ? "waiting" : `${row.status ?? "no response"}${bad ? ` · ${row.ending.replace("_", " ")}` : ""}`;
   const line = el("div", {
