@@ -33,8 +33,9 @@ FRAMES = """() => new Promise(done => {
 })"""
 """Scroll over the whole list within five seconds; the instant of each frame, in ms."""
 HEAP = "() => performance.memory.usedJSHeapSize / 1e6"
-LIGHT = 300
-"""Megabytes by which a server may grow for one event of 100 MB: it is read whole, shown in part."""
+ROOM_MB, TIMES = 60, 8
+"""Megabytes by which a server may grow for an event that is opened, and for each of its own: it is read whole,
+for both sides, and shown in part."""
 
 
 class Opened(NamedTuple):
@@ -86,7 +87,7 @@ def _planted(route: Any, old: str, new: str) -> None:
     route.fulfill(response=answer, body=text.replace(old, new))
 
 
-def told(name: str, **figures: float) -> None:
+def record(name: str, **figures: float) -> None:
     """For whoever reads the output, and for the documentation."""
     print(name, json.dumps({key: round(value, 2) for key, value in figures.items()}), file=sys.stderr)
 
@@ -136,7 +137,7 @@ def test_a_hostile_event_of_any_size_is_shown_in_part_and_inert(
         page.locator(f"#view [data-part={part}]:not([hidden])").wait_for()
     took = time.monotonic() - began
     shown = page.evaluate("document.body.textContent.length")
-    told(
+    record(
         f"event of {megabytes} MB",
         seconds=took, server_mb=found.peak_mb(), more_mb=found.peak_mb() - before,
         page_mb=page.evaluate(HEAP), characters=shown,
@@ -144,7 +145,7 @@ def test_a_hostile_event_of_any_size_is_shown_in_part_and_inert(
     assert shown < 2_000_000
     assert took < 60
     assert page.evaluate(HEAP) < 100
-    assert found.peak_mb() - before < max(LIGHT, 12 * megabytes)
+    assert found.peak_mb() - before < ROOM_MB + TIMES * megabytes
     page.keyboard.press("Escape")
     page.keyboard.press("j")
     page.keyboard.press("Enter")
@@ -152,7 +153,7 @@ def test_a_hostile_event_of_any_size_is_shown_in_part_and_inert(
     inert(found)
 
 
-ROWS = 1_000_000
+ROWS = int(os.environ.get("FAULTWIRE_ROWS", "1000000"))
 KEPT_BYTES = 250
 """Of each exchange, at most: some 50 of the index, those of the page's list, and room by which arrays grow."""
 
@@ -187,7 +188,7 @@ def test_rows_without_end_are_a_list_that_answers(opened: Open, tmp_path: Path, 
         " return all.length && all.every(one => one.innerText !== '…'); }"
     )
     middle = time.monotonic() - began
-    told(
+    record(
         f"{rows} rows",
         first_s=first, read_s=read, cpu_s=cpu, jump_s=jump, middle_s=middle, server_mb=found.peak_mb(),
         at_start_mb=start_mb, page_mb=page.evaluate(HEAP), lines=page.locator(".space .line").count(),
@@ -211,7 +212,7 @@ def test_ten_thousand_rows_scroll_smoothly(opened: Open, tmp_path: Path) -> None
     frames = page.evaluate(FRAMES)
     waits = sorted(later - earlier for earlier, later in zip(frames, frames[1:], strict=False))
     rate, worst = 1000 * len(waits) / (frames[-1] - frames[0]), waits[-1]
-    told(
+    record(
         "10000 rows scrolled in 5 s", frames_per_s=rate, median_ms=waits[len(waits) // 2],
         of_95_percent_ms=waits[int(len(waits) * 0.95)], longest_ms=worst,
     )  # fmt: skip

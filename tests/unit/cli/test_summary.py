@@ -122,7 +122,7 @@ def faults_line(*exchanges: Recorded) -> str:
     return summary(History("exec", exchanges), "t", "abc").splitlines()[1]
 
 
-def test_faults_on_the_attempts_of_one_call_are_told_from_faults_on_calls() -> None:
+def test_faults_on_the_attempts_of_one_call_are_counted_apart() -> None:
     one = [asked(number, b"a", started_ms=number * 1000) for number in (1, 2, 3, 4)]
     assert faults_line(*one) == "faults     4 fired, on 4 attempts of 1 call"
     assert faults_line(*one[:3], asked(4, b"b")) == "faults     4 fired, on 4 attempts of 2 calls"
