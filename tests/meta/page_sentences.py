@@ -26,7 +26,8 @@ LABELS = frozenset(
     {
         "Answer from here", "Failed once, and not again", "Fork from {} no. {}", "From earlier answers",
         "Have it retried", "Into later requests", "Lineage from prompt {}", "Mutants of a run",
-        "Open in the list", "Runs that could not be judged", "The invariant that fails", "The mutant, {} characters",
+        "Open in the list", "Runs that could not be judged", "The invariant that fails",
+        "The mutant, {} characters",
         "The report of this run", "To see it, where the agent starts", "Types of mutation", "What is claimed",
         "What was exchanged", "a run is a failure where", "answer from here", "body as it is (JSON)",
         "card banner worse", "faultwire fork {} --at {} {} -- YOUR AGENT", "for one run",
@@ -134,7 +135,7 @@ def main() -> int:
     TABLE.write_text(json.dumps({**table, **made}, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
     for key, pair in made.items():
         if None in pair:
-            print(key, pair)  # noqa: T201  # a tool for the terminal
+            print(key, pair)  # a tool for the terminal
     return 0
 
 

@@ -102,6 +102,5 @@ def write(folder: Path) -> None:
     catalog = {"version": 1, "schemas": entries}
     write_text(folder / CATALOG, json.dumps(catalog, indent=1) + "\n", **where)
     show(str(folder / CATALOG), whole=True)
-    say(
-        f"first line of a profile: # yaml-language-server: $schema={(folder / 'profile.schema.json').resolve()}"
-    )
+    where_profile = (folder / "profile.schema.json").resolve()
+    say(f"first line of a profile: # yaml-language-server: $schema={where_profile}")

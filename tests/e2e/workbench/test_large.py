@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,7 +35,7 @@ FRAMES = """() => new Promise(done => {
 """Scroll over the whole list within five seconds; the instant of each frame, in ms."""
 HEAP = "() => performance.memory.usedJSHeapSize / 1e6"
 ROOM_MB, TIMES = 60, 8
-"""Megabytes by which a server may grow for an event that is opened, and for each of its own: it is read whole,
+"""Megabytes by which a server may grow for an event that is opened, and for each of its own: it is read
 for both sides, and shown in part."""
 
 
@@ -113,7 +114,7 @@ def stream(deck: Deck, event: bytes) -> Path:
 
 
 def hostile(size: int) -> bytes:
-    """One event of so many bytes: markup, bidirectional and terminal controls, and bytes that are no UTF-8."""
+    """One event of so many bytes: markup, bidirectional and terminal controls, bytes that are no UTF-8."""
     text = "".join(one for one in EVERY if not any("\ud800" <= c <= "\udfff" for c in one))
     piece = json.dumps(text)[1:-1].encode() + text.replace("\n", " ").replace("\r", " ").encode() + INVALID
     return b"data: " + piece * (size // len(piece) + 1) + b"\n\n"
@@ -155,7 +156,7 @@ def test_a_hostile_event_of_any_size_is_shown_in_part_and_inert(
 
 ROWS = int(os.environ.get("FAULTWIRE_ROWS", "1000000"))
 KEPT_BYTES = 250
-"""Of each exchange, at most: some 50 of the index, those of the page's list, and room by which arrays grow."""
+"""Of each exchange, at most: some 50 of the index, those of the page's list, and room for growth."""
 
 
 @pytest.mark.by_day("20000")
@@ -182,7 +183,9 @@ def test_rows_without_end_are_a_list_that_answers(opened: Open, tmp_path: Path, 
     page.locator(".line.selected .c-no", has_text="1").wait_for()
     jump = time.monotonic() - began
     began = time.monotonic()
-    page.evaluate("document.getElementById('list').scrollTop = document.getElementById('list').scrollHeight / 2")
+    page.evaluate(
+        "document.getElementById('list').scrollTop = document.getElementById('list').scrollHeight / 2"
+    )
     page.wait_for_function(
         "() => { const all = [...document.querySelectorAll('.space .line .c-what')];"
         " return all.length && all.every(one => one.innerText !== '…'); }"
@@ -210,7 +213,7 @@ def test_ten_thousand_rows_scroll_smoothly(opened: Open, tmp_path: Path) -> None
     page.locator("#follow").uncheck()
     page.evaluate("document.getElementById('list').scrollTop = 0")
     frames = page.evaluate(FRAMES)
-    waits = sorted(later - earlier for earlier, later in zip(frames, frames[1:], strict=False))
+    waits = sorted(later - earlier for earlier, later in pairwise(frames))
     rate, worst = 1000 * len(waits) / (frames[-1] - frames[0]), waits[-1]
     record(
         "10000 rows scrolled in 5 s", frames_per_s=rate, median_ms=waits[len(waits) // 2],

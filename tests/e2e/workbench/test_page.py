@@ -86,9 +86,9 @@ def test_answers_of_unknown_price_are_counted_beside_the_cost(page: Any, opened:
     deck.exchange()
     deck.exchange(*unpriced)
     opened(deck.path)
-    page.locator("#totals small", has_text="without 1 answer of unknown price").wait_for()
+    page.locator("#totals small", has_text="1 answer unpriced").wait_for()
     deck.exchange(*unpriced)
-    page.locator("#totals small", has_text="without 2 answers of unknown price").wait_for()
+    page.locator("#totals small", has_text="2 answers unpriced").wait_for()
 
 
 def test_where_every_price_is_known_none_is_called_unknown(page: Any, opened: Open, deck: Deck) -> None:
@@ -96,7 +96,7 @@ def test_where_every_price_is_known_none_is_called_unknown(page: Any, opened: Op
     deck.exchange()
     opened(deck.close())
     page.locator("#totals", has_text="14 in, 6 out").wait_for()
-    assert "unknown" not in page.locator("#totals").inner_text()
+    assert "unpriced" not in page.locator("#totals").inner_text()
 
 
 def test_a_tunnel_is_called_one_and_a_call_is_not(page: Any, opened: Open, deck: Deck) -> None:

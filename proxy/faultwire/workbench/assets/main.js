@@ -57,7 +57,7 @@ function totals() {
     ["exchanges", number(found.exchanges), store.matching === null ? "" : `${number(store.matching.size)} match`],
     ["faults fired", number(found.fired), ""],
     ["tokens", `${number(found.tokens_in)} in, ${number(found.tokens_out)} out`, found.unread ? `${number(found.unread)} not read yet` : ""],
-    ["cost", `$${Number(found.cost_usd).toFixed(6)}`, found.cost_unknown ? `without ${number(found.cost_unknown)} ${found.cost_unknown === 1 ? "answer" : "answers"} of unknown price` : ""],
+    ["cost", `$${Number(found.cost_usd).toFixed(6)}`, found.cost_unknown ? `${number(found.cost_unknown)} ${found.cost_unknown === 1 ? "answer" : "answers"} unpriced` : ""],
     ["verification", verification === null ? "not asked for" : verification.ok ? `verifies, ${verification.class}` : "does not verify", ""],
   ];
   const now = JSON.stringify(facts);
