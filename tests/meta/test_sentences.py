@@ -69,10 +69,6 @@ IN_ONE_LINE = {
         "tests/unit/report/test_halves.py",
     ),
     **dict.fromkeys(
-        ("report/explored.py: 1 set {}", "report/explored.py: {} sets {}"),
-        "tests/unit/report/test_explored.py",
-    ),
-    **dict.fromkeys(
         ("report/summary.py: **no score**", "report/summary.py: , threshold {}"),
         "tests/unit/report/test_summary.py",
     ),

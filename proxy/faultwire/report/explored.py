@@ -29,8 +29,8 @@ WHY = {
 
 def in_words(reason: str, count: int) -> str:
     """So many sets with the reason that they have."""
-    one, several = WHY[reason]
-    return f"1 set {one}" if count == 1 else f"{count:,} sets {several}"
+    noun = "set" if count == 1 else "sets"
+    return f"{count:,} {noun} {WHY[reason][count != 1]}"
 
 
 def sentence(
