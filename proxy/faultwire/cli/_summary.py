@@ -146,7 +146,7 @@ def _retried(faulted: Sequence[Recorded], exchanges: Sequence[Recorded]) -> str:
     made = {places.get(one, one) for one in attempts}
     if len(made) == len(attempts) or doubt(exchanges) is not None:
         return ""
-    return f", on {len(attempts):,} attempts of {counted(len(made), 'call')}"
+    return f", on {counted(len(attempts), 'attempt')} of {counted(len(made), 'call')}"
 
 
 def stands_out(noticed: Sequence[Mapping[str, Any]]) -> list[str]:

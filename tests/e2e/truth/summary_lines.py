@@ -34,7 +34,7 @@ BY_UNIT_TESTS = {
 """Of a run whose disk is full (`tests/e2e/tape/test_full_disk.py`), of servers that refuse a call, of a
 namespace, of a name that nobody knows (`test_endings` and `tests/e2e/netns` have runs of these kinds), and of
 many entries; `tests/vectors/sentences.json` names the tests of the words."""
-RETRIED = ", on {} attempts of {}"
+RETRIED = ", on {} of {}"
 """How often an SDK tries again is the SDK's own: `fired` compares it with the agent's log."""
 NOT_EXACT = "  not exact: {} {} from what was delivered live: {}"
 EXACT_BUT = "  exact but for redacted header fields: {} in {}"
