@@ -53,6 +53,7 @@ MODULES = (
     SOURCES / "report" / "advice.py",
     SOURCES / "report" / "broken_arguments.py",
     SOURCES / "report" / "explained.py",
+    SOURCES / "report" / "explored.py",
     SOURCES / "report" / "halves.py",
     SOURCES / "report" / "noticed.py",
     SOURCES / "report" / "passed.py",
@@ -86,6 +87,7 @@ TESTS = (
     "tests/unit/report/test_broken_arguments.py",
     "tests/unit/report/test_cause.py",
     "tests/unit/report/test_explained.py",
+    "tests/unit/report/test_explored.py",
     "tests/unit/report/test_halves.py",
     "tests/unit/report/test_noticed.py",
     "tests/unit/report/test_observed.py",
@@ -225,6 +227,7 @@ def main() -> int:
     if code:
         return int(code)
     table = {one.key: [listener.said.get(one.key), listener.not_said.get(one.key)] for one in all_sentences()}
+    table |= {key: pair for key, pair in json.loads(TABLE.read_text()).items() if ".js: " in key}
     TABLE.write_text(json.dumps(table, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
     return 0
 

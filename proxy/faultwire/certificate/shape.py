@@ -222,5 +222,6 @@ class Statement(Part):
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema of the payload."""
-    return Statement.model_json_schema(by_alias=True)
+    """JSON Schema 2020-12 of the payload."""
+    made = Statement.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, Protocol
 
 from faultwire.cli.output import Format, columns, fields, show, show_json
+from faultwire.text import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,12 +60,27 @@ def show_page(described: Any, word: str, sort: str, format_: Format) -> None:
 def _page(one: Described, word: str, sort: str) -> str:
     head = fields(((word, one.name), (sort, getattr(one, sort)), ("from", one.module)))
     parts = [f"{one.summary}\n\n{head}"]
-    parts += [f"{title}\n{indent(text, '  ')}" for title, text in one.sections.items()]
+    parts += [f"{title}\n{indent(_prose(text), '  ')}" for title, text in one.sections.items()]
     rows = [(s.name, s.expected, _default(s.default), s.description) for s in one.settings]
     if rows:
         table = columns(("setting", "takes", "default", "meaning"), rows)
         parts.insert(-1, f"Settings\n{indent(table, '  ')}")
     return "\n\n".join(parts)
+
+
+def _prose(text: str) -> str:
+    """Paragraphs as long lines, for a terminal whose width is known: they are broken where it ends."""
+    if width_of(sys.stdout) is None:
+        return text
+    parts = text.split("\n\n")
+    return "\n\n".join(
+        part if any(map(_is_set, part.split("\n"))) else " ".join(part.split()) for part in parts
+    )
+
+
+def _is_set(line: str) -> bool:
+    """Does a line stand as it was typed: of an example, of a list?"""
+    return line.startswith((" ", "- ", "* ")) or line.endswith(":")
 
 
 def _default(default: str | None) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire.cli.output import fields, say, show
 from faultwire.errors import FaultError, UsageError
-from faultwire.report.explored import WHY, sentence
+from faultwire.report.explored import WHY, in_words, sentence
 from faultwire.text import counted, safe
 
 if TYPE_CHECKING:
@@ -87,10 +87,10 @@ def _claimed(result: Result, claim: Claim, depth: int) -> Iterator[str]:
         found=bool(result.finds),
     )
     counts: Mapping[Any, int] = claim.counts
-    for reason, words in WHY.items():
+    for reason in WHY:
         count = counts[reason]
         if count:
-            yield f"  {count} {words}"
+            yield f"  {in_words(reason, count)}"
             named = [faults for faults, why in claim.excluded if why == reason][:LISTED]
             yield from (f"    {', '.join(point.text for point in sorted(one))}" for one in named[:3])
             if count > 3 and named:

@@ -20,7 +20,9 @@ class Lazy(NamedTuple):
 
 def warn_renamed(old: str, new: str) -> None:
     """Print the one line that an old word gets, on stderr."""
-    click.echo(f"deprecated: `{old}` will be removed in the next release; use `{new}`", err=True)
+    from faultwire.cli.output import say
+
+    say(f"deprecated: `{old}` will be removed in the next release; use `{new}`")
 
 
 class Group(click.Group):

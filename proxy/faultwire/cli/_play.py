@@ -300,14 +300,14 @@ def _print(result: Result) -> None:
     from rich.console import Console
 
     from faultwire.report import terminal
+    from faultwire.text import width_of
 
     screen = colour()
     plain = not str(getattr(sys.stdout, "encoding", "")).lower().startswith("utf")
     if plain and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-    console = Console(
-        width=None if screen else WIDTH, highlight=False, markup=False, emoji=False, force_terminal=screen
-    )
+    width = width_of(sys.stdout) or WIDTH
+    console = Console(width=width, highlight=False, markup=False, emoji=False, force_terminal=screen)
     if result.overall is not None:
         from faultwire.report import summary
 

@@ -7,6 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from faultwire.cli.output import fields
+from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -89,21 +90,13 @@ def summary(
     """
     from faultwire.report.unfired import unfired_lines
 
-    kinds = Counter(exchange.kind for exchange in history.exchanges)
-    counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-    fired = [(exchange, fault) for exchange in history.exchanges for fault in exchange.faults]
-    fired_faults = [(exchange, fault) for exchange, fault in fired if fault.outcome == "fired"]
-    lines = [fields([("exchanges", f"{len(history.exchanges)}{f': {counts}' if counts else ''}")])]
+    kinds = Counter(map(_kind, history.exchanges))
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
+    lines = [fields([("exchanges", f"{len(history.exchanges):,}{f': {counts}' if counts else ''}")])]
     if history.voids:
         lines.append(fields([("void     ", f"the run proves nothing: {'; '.join(history.voids)}")]))
-    lines.append(fields([("faults   ", f"{len(fired_faults)} fired")]))
-    for exchange, fault in fired_faults[:SHOWN]:
-        what = fault.effect or fault.reason
-        about = f" of `{fault.subject}`" if fault.subject else ""
-        lines.append(f"  #{exchange.number} {exchange.kind}  {fault.id}{about}: {what}")
-    if len(fired_faults) > SHOWN:
-        lines.append(f"  and {len(fired_faults) - SHOWN} more: `faultwire tape show {tape}`")
     exchanges = history.exchanges
+    lines += _fired(exchanges, tape)
     if exchanges:
         lines += [f"  {line}" for line in unfired_lines(entries, exchanges)]
     remarks = (*refusals(exchanges), *unreached(exchanges), *rejected(exchanges), *notes)
@@ -114,6 +107,46 @@ def summary(
     lines.append(fields([("tape     ", tape)]))
     lines.append(f"ledger: {ledger}")
     return "\n".join(lines)
+
+
+def _kind(exchange: Recorded) -> str:
+    """What an exchange was; a CONNECT that faults were decided on is no call by itself."""
+    return "tunnel" if exchange.request.method == "CONNECT" else exchange.kind
+
+
+def _fired(exchanges: Sequence[Recorded], tape: str) -> list[str]:
+    """How many faults fired, and a line for each; where there are too many, one for those that are alike."""
+    found = [(one, fault) for one in exchanges for fault in one.faults if fault.outcome == "fired"]
+    alike: dict[str, list[int]] = {}
+    for at, (exchange, fault) in enumerate(found):
+        what = fault.effect or fault.reason
+        about = f" of `{fault.subject}`" if fault.subject else ""
+        text = f"{_kind(exchange)}  {fault.id}{about}: {what}"
+        key = text if len(found) > SHOWN else f"{at} {text}"
+        alike.setdefault(key, []).append(exchange.number)
+    lines = [fields([("faults   ", f"{len(found):,} fired{_retried([one for one, _ in found], exchanges)}")])]
+    for key, numbers in list(alike.items())[:SHOWN]:
+        text = key if len(found) > SHOWN else key.partition(" ")[2]
+        times = f" ({len(numbers):,} times)" if len(numbers) > 1 else ""
+        lines.append(f"  {_numbers(numbers)} {text}{times}")
+    left = sum(len(numbers) for numbers in list(alike.values())[SHOWN:])
+    if left:
+        lines.append(f"  and {left:,} more: `faultwire tape show {tape}`")
+    return lines
+
+
+def _retried(faulted: Sequence[Recorded], exchanges: Sequence[Recorded]) -> str:
+    """That faults fired on several attempts of a call, where it is known which exchanges are attempts."""
+    if len(faulted) < 2:
+        return ""
+    from faultwire.checks._calls import calls, doubt
+
+    places = {id(one): at for at, call in enumerate(calls(exchanges)) for one in call.tries}
+    attempts = {id(one) for one in faulted}
+    made = {places.get(one, one) for one in attempts}
+    if len(made) == len(attempts) or doubt(exchanges) is not None:
+        return ""
+    return f", on {counted(len(attempts), 'attempt')} of {counted(len(made), 'call')}"
 
 
 def stands_out(noticed: Sequence[Mapping[str, Any]]) -> list[str]:

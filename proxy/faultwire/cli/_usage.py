@@ -67,9 +67,9 @@ class Guarded(click.Group):
 
 
 def _fail(error: FaultwireError) -> NoReturn:
-    from faultwire.text import safe
+    from faultwire.text import folded, safe, width_of
 
-    click.echo(safe(error.render(), lines=True), err=True)
+    click.echo(folded(safe(error.render(), lines=True), width_of(sys.stderr)), err=True)
     sys.exit(error.exit_code)
 
 

@@ -76,7 +76,6 @@ def held(run: str | None, ident: str | None, format_: str) -> None:
     """List what is held at breakpoints; with an ID, show it: what the exchange says, secrets replaced."""
     from faultwire.cli import _broken as broken, _controlled as controlled
     from faultwire.cli.output import show, show_json
-    from faultwire.text import safe
 
     with controlled.connected(controlled.find(run, broken.ENGINES)) as client:
         if ident is not None:
@@ -87,7 +86,7 @@ def held(run: str | None, ident: str | None, format_: str) -> None:
             import json
 
             show(broken.line(one))
-            show(safe(json.dumps(one["shown"], indent=2, ensure_ascii=False), lines=True))
+            show(json.dumps(one["shown"], indent=2, ensure_ascii=False), whole=True)
             return
         listed = controlled.ask(client, op="held")["held"]
     if format_ == "json":

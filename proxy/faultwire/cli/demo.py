@@ -107,13 +107,18 @@ def _print(result: Result, target: Path | None) -> None:
     from rich.console import Console
 
     from faultwire.report.terminal import render
+    from faultwire.text import width_of
 
     screen = colour()
     plain = not (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
     if plain and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     console = Console(
-        width=None if screen else WIDTH, highlight=False, markup=False, emoji=False, force_terminal=screen
+        width=width_of(sys.stdout) or WIDTH,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        force_terminal=screen,
     )
     console.print(render(result.document, plain=plain))
     show()

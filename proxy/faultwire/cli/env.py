@@ -49,7 +49,7 @@ def env(run: str | None, session: str | None, format_: str) -> None:
     if format_ == "json":
         show_json(changed)
     else:
-        show(exports(changed))
+        show(exports(changed), whole=True)
 
 
 def here(endpoint: Mapping[str, Any]) -> dict[str, str | None]:

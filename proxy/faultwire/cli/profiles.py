@@ -67,7 +67,7 @@ def show_(name: str, format_: Format) -> None:
         return
     show(fields((("profile", profile.name), ("path", profile.path), ("sha256", profile.digest))))
     show()
-    show(path.read_text(encoding="utf-8").rstrip("\n"))
+    show(path.read_text(encoding="utf-8").rstrip("\n"), whole=True)
 
 
 @profiles.command(name="validate")

@@ -182,7 +182,7 @@ def _announce(run: Run, format_: str) -> None:
     if format_ == "json":
         show_json({"run": str(run.folder.path), **endpoint, "environment": here(endpoint)})
     else:
-        show(exports(here(endpoint)))
+        show(exports(here(endpoint)), whole=True)
     sys.stdout.flush()
 
 

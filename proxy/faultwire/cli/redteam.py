@@ -67,7 +67,7 @@ def redteam(sources: tuple[str, ...], format_: Shown, output: tuple[Path, ...], 
     for path, face in targets:
         write_text(path, render(found, face), anywhere=anywhere())
     if not targets:
-        show(render(found, format_).rstrip("\n"))
+        show(render(found, format_).rstrip("\n"), whole=True)
     if not found["tried"] and not found["verification"]:
         raise FaultError(
             "the report is inconclusive: no attack of these runs reached the agent",

@@ -69,7 +69,7 @@ def report(run: str, phase: str | None, format_: Shown, output: Path | None) -> 
     elif format_ == "terminal":
         _print(document)
     else:
-        show(faces.render(document, format_))
+        show(faces.render(document, format_), whole=True)
 
 
 def copied(folder: Path, phases: Iterable[str], path: Path, face: Face) -> list[Path]:
@@ -118,7 +118,7 @@ def _show_all(folder: Path, phases: list[str], format_: Shown) -> None:
         return
     file = folder / NAMES[format_]
     try:
-        show(file.read_text(encoding="utf-8").rstrip("\n"))
+        show(file.read_text(encoding="utf-8").rstrip("\n"), whole=True)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read `{file}`: {error}", code="report.unreadable") from error
 
@@ -172,12 +172,17 @@ def _print(document: dict[str, Any]) -> None:
     from rich.console import Console
 
     from faultwire.report.terminal import render
+    from faultwire.text import width_of
 
     screen = colour()
     plain = not (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
     if plain and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     console = Console(
-        width=None if screen else WIDTH, highlight=False, markup=False, emoji=False, force_terminal=screen
+        width=width_of(sys.stdout) or WIDTH,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        force_terminal=screen,
     )
     console.print(render(document, plain=plain))

@@ -129,7 +129,7 @@ def prove(name: str, seq: int, output: str | None) -> None:
         ) from error
     except OSError as error:
         raise UsageError(f"cannot write `{output}`: {error.strerror}", code="usage.output") from error
-    show(output)
+    show(output, whole=True)
 
 
 # ---------------------------------------------------------------- parts

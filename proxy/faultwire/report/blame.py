@@ -6,7 +6,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from faultwire.report.html import environment
-from faultwire.report.text import line
+from faultwire.report.text import clip, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,7 +129,7 @@ def _name(part: dict[str, Any]) -> str:
 
 
 def _part(part: dict[str, Any]) -> Iterator[str]:
-    yield f"{_name(part)} {line(part['label'], 48)}"[:WIDTH]
+    yield clip(f"{_name(part)} {line(part['label'], 48)}", WIDTH)
     yield f"  {bar(part['blame'])} {_span(part['blame'])}"
     if part["verdict"] in NAMED:
         yield f"  {part['verdict']}: fails {_rate(part['without'])} without it, {_rate(part['alone'])} alone"

@@ -10,16 +10,27 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 WHY = {
-    "a find": "hold a failure that was found, or act alike",
-    "same call": "are two faults on one call, which takes one",
-    "not met": "cannot both fire: with the one, the call of the other never comes",
-    "together": "fired together in a run with further faults, which passed",
-    "same reaction": "have one fault that the agent takes like another one, which was run",
-    "lineage": "are on calls between which no bytes lead, and each alone changed nothing later",
-    "undecided": "were run, and could not be judged",
-    "open": "were not run",
-}
-"""By reason (`explore.claim.Reason`): what is true of the sets that have it."""
+    "a find": ("holds a failure that was found, or acts alike",
+               "hold a failure that was found, or act alike"),
+    "same call": ("has two faults on one call, which takes one",
+                  "have two faults on one call, which takes one"),
+    "not met": ("cannot fire as a whole: with one of its faults, the call of another never comes",
+                "cannot fire as a whole: with one of the faults, the call of another never comes"),
+    "together": ("fired in a run with further faults, which passed",) * 2,
+    "same reaction": ("has one fault that the agent takes like another one, which was run",
+                      "have one fault that the agent takes like another one, which was run"),
+    "lineage": ("is on calls between which no bytes lead, and each fault alone changed nothing later",
+                "are on calls between which no bytes lead, and each fault alone changed nothing later"),
+    "undecided": ("was run, and could not be judged", "were run, and could not be judged"),
+    "open": ("was not run", "were not run"),
+}  # fmt: skip
+"""By reason (`explore.claim.Reason`): what is true of one set that has it, and of several."""
+
+
+def in_words(reason: str, count: int) -> str:
+    """So many sets with the reason that they have."""
+    noun = "set" if count == 1 else "sets"
+    return f"{count:,} {noun} {WHY[reason][count != 1]}"
 
 
 def sentence(

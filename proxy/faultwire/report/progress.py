@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from faultwire import clock
 from faultwire.checks._transcripts import charged, models
-from faultwire.text import safe
+from faultwire.text import folded, safe, width_of
 from faultwire.wire.transcript.prices import dated
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _drawn(shown: Progress, plain: bool) -> RenderableType:
 def _write(stream: IO[str], line: str) -> None:
     if _plain(stream):
         line = line.replace("·", "-")
-    stream.write(safe(line) + "\n")
+    stream.write(folded(safe(line), width_of(stream)) + "\n")
     stream.flush()
 
 

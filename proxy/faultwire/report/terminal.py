@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from rich import box
 from rich.console import Group
-from rich.table import Table
 from rich.text import Text
 
 from faultwire.report import page, terminal_numbers as numbers
@@ -58,16 +56,17 @@ def phase_findings(document: dict[str, Any], *, plain: bool = False) -> Renderab
     return _findings(document, WORDS if plain else MARKS)
 
 
-def _table(document: dict[str, Any], marks: Marks) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title_justify="left", expand=False)
-    table.add_column("invariant", overflow="fold")
-    table.add_column("severity", style="dim")
-    for scenario in document["scenarios"]:
-        table.add_column(line(scenario["name"], 40), justify="center")
-    for row in matrix(document):
-        squares = [_square(square["counts"], marks) for square in row["squares"]]
-        table.add_row(Text(line(row["invariant"], 60)), row["severity"], *squares)
-    return table
+def _table(document: dict[str, Any], marks: Marks) -> numbers.Fitted:
+    head = ["invariant", "severity", *(line(scenario["name"], 40) for scenario in document["scenarios"])]
+    rows = [
+        [
+            Text(line(row["invariant"], 60)),
+            Text(row["severity"], style="dim"),
+            *(_square(square["counts"], marks) for square in row["squares"]),
+        ]
+        for row in matrix(document)
+    ]
+    return numbers.Fitted(head, rows, centred=2)
 
 
 def _square(counts: dict[str, int], marks: Marks) -> Text:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Group
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -14,9 +16,9 @@ from faultwire.report.text import line
 from faultwire.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
     Drawn = RenderableType | None
 
@@ -133,14 +135,45 @@ def _titled(title: str, *parts: RenderableType) -> Group:
     return Group(Text(title, style="bold"), *parts)
 
 
-def grid(head: Iterable[str], rows: Iterable[Sequence[str]]) -> Table:
+def grid(head: Iterable[str], rows: Iterable[Sequence[str]]) -> Fitted:
     """A small table; nothing in it is read as markup."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=False)
-    for name in head:
-        table.add_column(Text(name), overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    return table
+    return Fitted(list(head), [[Text(cell) for cell in row] for row in rows])
+
+
+class Fitted:
+    """A table; where the terminal is too narrow for it without breaking words, each row as a few lines.
+
+    `centred` columns are those from that one on.
+    """
+
+    def __init__(self, head: Sequence[str], rows: Sequence[Sequence[Text]], centred: int = 1000) -> None:
+        self._head, self._rows, self._centred = head, rows, centred
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=False)
+        for at, name in enumerate(self._head):
+            table.add_column(Text(name), overflow="fold", justify="center" if at >= self._centred else "left")
+        for row in self._rows:
+            table.add_row(*row)
+        if self._least() <= options.max_width:
+            yield table
+        else:
+            yield from (line for row in self._rows for line in self._stacked(row))
+
+    def _least(self) -> int:
+        """Columns that the longest words of all columns need, with two between each."""
+        columns = zip(*([Text(name) for name in self._head], *self._rows), strict=True)
+        longest = (
+            max(cell_len(word) for one in column for word in one.plain.split() or [""]) for column in columns
+        )
+        return sum(longest) + 3 * (len(self._head) - 1)
+
+    def _stacked(self, row: Sequence[Text]) -> Iterator[RenderableType]:
+        first, *others = row
+        yield Text("  ").append_text(first)
+        for name, cell in zip(self._head[1:], others, strict=True):
+            if cell.plain.strip():
+                yield Padding(Text(f"{name}: " if name else "").append_text(cell), (0, 0, 0, 4))
 
 
 def _flaky(part: dict[str, Any]) -> list[Text]:

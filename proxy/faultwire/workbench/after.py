@@ -33,14 +33,24 @@ POLICY = (
 """Reports hold no script, and their styles stand in the page itself."""
 
 
-def past(base: Path) -> list[dict[str, Any]]:
-    """The newest runs, the newest first, with the names of their reports."""
+def past(base: Path, shown: Path | None = None) -> list[dict[str, Any]]:
+    """The newest runs, the newest first, with the names of their reports; `shown` is the tape of the page,
+    and the run that it is of has nothing to be compared with."""
     found = []
     for run in runs(base)[: -MOST_RUNS - 1 : -1]:
         about = {name: line(one) if isinstance(one, str) else one for name, one in run.as_json().items()}
         reports = sorted(path.name for path in run.path.iterdir() if REPORT.fullmatch(path.name))
-        found.append({**about, "id": run.id, "reports": reports, "tape": any(run.path.glob("*.tape"))})
+        tapes = list(run.path.glob("*.tape"))
+        here = shown is not None and any(_is_same(shown, tape) for tape in tapes)
+        found.append({**about, "id": run.id, "reports": reports, "tape": bool(tapes), "here": here})
     return found
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:  # pruned meanwhile
+        return False
 
 
 def analyses(base: Path) -> list[dict[str, Any]]:

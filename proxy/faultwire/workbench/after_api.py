@@ -43,7 +43,11 @@ class AfterEndpoints:
         if base is None:
             return self._json({"runs": [], "analyses": [], "results": []})
         found = await run_in_threadpool(
-            lambda: {"runs": past(base), "analyses": analyses(base), "results": listed(base)}
+            lambda: {
+                "runs": past(base, self._subject.path),
+                "analyses": analyses(base),
+                "results": listed(base),
+            }
         )
         return self._json(found)
 

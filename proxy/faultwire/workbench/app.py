@@ -70,6 +70,7 @@ class _Endpoints:
             Route("/api/session", self.log_in, methods=["POST"]),
             Route("/api/session", self.log_out, methods=["DELETE"]),
             Route("/api/shares", self.share, methods=["POST"]),
+            Route("/api/start", self.start, methods=["GET"]),
             Route("/api/tape", self.tape, methods=["GET"]),
             Route("/api/verification", self.verification, methods=["GET"]),
             Route("/api/verification", self.verify, methods=["POST"]),
@@ -116,6 +117,17 @@ class _Endpoints:
         return _json({"token": self._access.share(), "seconds": int(SHARE_S)})
 
     # ------------------------------------------------------------ the tape
+
+    async def start(self, request: Request) -> Response:
+        """All that a page shows first, at once."""
+        newest, subject = min(_number(request, "newest", NEWEST), ROWS), self._subject
+        found = {
+            "news": await run_in_threadpool(subject.index.news, 0, newest),
+            "tape": subject.about(),
+            "verification": subject.verification,
+            "control": NONE if subject.controls is None else subject.controls.now,
+        }
+        return _json(found)
 
     async def tape(self, request: Request) -> Response:
         return _json(self._subject.about())

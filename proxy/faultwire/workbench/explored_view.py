@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from faultwire.report.explored import WHY, sentence
+from faultwire.report.explored import WHY, in_words, sentence
 from faultwire.workbench.shrunk_view import reproduced
 from faultwire.workbench.written import Shape, Words, read
 
@@ -112,11 +112,11 @@ def _claim(claim: Claim, found: bool, words: Words) -> dict[str, Any]:
         {
             "reason": reason,
             "count": claim.sets[reason],
-            "words": text,
+            "words": in_words(reason, claim.sets[reason]),
             "sets": sets.get(reason, [])[:SETS],
             "sets_not_shown": max(0, len(sets.get(reason, [])) - SETS),
         }
-        for reason, text in WHY.items()
+        for reason in WHY
         if claim.sets.get(reason)
     ]
     claimed = sentence(

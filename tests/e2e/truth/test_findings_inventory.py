@@ -18,7 +18,10 @@ def test_no_sentence_is_left_out() -> None:
     # hold these.
     # What searches, ramps, campaigns and explanations print has true and false cases with the units that
     # print it, and agents of its own: `tests/e2e/{adaptive,load,evolution,agents}`, `play/test_{on,explain}`.
-    of_searches = ("attacker/report.py", "evolution/report.py", "load/report.py", "report/explained.py")
+    of_searches = (
+        "attacker/report.py", "evolution/report.py", "load/report.py", "report/explained.py",
+        "report/explored.py",
+    )  # fmt: skip
     of_runs = ("campaign/notes.py", "cli/_topology.py")
     of_agents = ("report/broken_arguments.py", "report/passed.py", "report/unanswered.py")
     elsewhere = ("checks/", "cli/_controlled.py", "mitm/breakpoints/", *of_agents, *of_searches, *of_runs)

@@ -61,13 +61,16 @@ def test_what_was_blamed_is_listed_and_opens(page: Any, played: Project) -> None
 
 
 def test_a_run_is_looked_at_compared_and_forked_from(page: Any, played: Project) -> None:
-    first = played.runs[0].name
+    first, shown = (run.name for run in played.runs[:2])
     with started(played.folder, "ui", "last") as (_, link):
         page.goto(link)
         page.wait_for_selector("body[data-ready]")
         page.keyboard.press("r")
         page.locator("#runs[open] .run").first.wait_for()
         assert page.locator("#runs .run:not(#analyses .run)").count() == 2
+        assert page.locator(".run", has_text=shown).get_by_role("button").count() == 0, "with itself"
+        assert "shown here" in page.locator(".run", has_text=shown).inner_text()
+        assert "shown here" not in page.locator(".run", has_text=first).inner_text()
         page.locator(".run", has_text=first).get_by_role("button").click()
         page.locator("#comparison [role=status]", has_text="the same").wait_for(timeout=30_000)
         assert [one for one in findings(page) if one.startswith(("serious", "critical"))] == []

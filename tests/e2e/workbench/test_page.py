@@ -15,6 +15,8 @@ from tests.e2e.workbench.serving import Bench, serving
 from tests.unit.report.hostile import EVERY, INVALID
 from tests.unit.workbench.conftest import Deck, answered, asked, deck_at
 
+from faultwire.events import Exchange, Request, Response
+
 Open = Callable[[Path], Bench]
 
 
@@ -77,6 +79,37 @@ def test_tokens_cost_and_faults_are_summed(page: Any, opened: Open, calls: Path)
     assert "4" in totals
     assert "1" in totals
     assert "not read yet" not in totals
+
+
+def test_answers_of_unknown_price_are_counted_beside_the_cost(page: Any, opened: Open, deck: Deck) -> None:
+    unpriced = asked("x", model="of-nobody"), answered().replace(b"gpt-4o-mini", b"of-nobody")
+    deck.exchange()
+    deck.exchange(*unpriced)
+    opened(deck.path)
+    page.locator("#totals small", has_text="1 answer unpriced").wait_for()
+    deck.exchange(*unpriced)
+    page.locator("#totals small", has_text="2 answers unpriced").wait_for()
+
+
+def test_where_every_price_is_known_none_is_called_unknown(page: Any, opened: Open, deck: Deck) -> None:
+    deck.exchange()
+    deck.exchange()
+    opened(deck.close())
+    page.locator("#totals", has_text="14 in, 6 out").wait_for()
+    assert "unpriced" not in page.locator("#totals").inner_text()
+
+
+def test_a_tunnel_is_called_one_and_a_call_is_not(page: Any, opened: Open, deck: Deck) -> None:
+    connect = Request("CONNECT", "https", "api.openai.com", 443, "")
+    recording = deck.writer.record(Exchange("s", 1, connect, "llm", None, "openai"))
+    recording.request(connect)
+    recording.delivered_head(Response(200, "Connection established"))
+    recording.end("complete", None, ())
+    deck.count = 1
+    deck.exchange()
+    opened(deck.close())
+    page.locator(".space .line").nth(1).wait_for()
+    assert page.locator(".space .line .c-what b").all_inner_texts() == ["tunnel", "openai_chat"]
 
 
 @pytest.mark.parametrize(

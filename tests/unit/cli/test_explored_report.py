@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from faultwire.cli._explored_report import WHY, explain, lines
+from faultwire.cli._explored_report import explain, in_words, lines
 from faultwire.errors import FaultError, UsageError
 from faultwire.explore.claim import Claim
 from faultwire.explore.found import Find
@@ -32,10 +32,10 @@ def test_a_bounded_claim_names_what_was_left_out() -> None:
     assert said.splitlines()[0] == (
         "no failure by any 2 of these 2 faults on this conversation: 2 of 3 sets run, 1 excluded"
     )
-    assert f"1 {WHY['together']}" in said
+    assert in_words("together", 1) in said
     assert "status on GET x/a, call 1, status on GET x/b, call 1" in said
     assert said.splitlines()[-1] == "  a run is a failure where the agent's exit code is not 0"
-    assert WHY["lineage"] not in said
+    assert "between which no bytes lead" not in said
     assert "by any one of" in text(Result("done", (), 4, HOLDS), depth=1)
 
 

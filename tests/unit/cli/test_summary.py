@@ -86,10 +86,67 @@ def test_each_entry_that_never_fired_has_its_reasons() -> None:
 
 
 def test_a_run_of_many_faults_names_the_first_and_where_the_rest_is() -> None:
-    history = History("exec", tuple(exchange(n, faults=(fault(),)) for n in range(SHOWN + 5)))
-    lines = summary(history, "t.tape", "abc").splitlines()
-    assert lines[2] == "  #0 llm  status: call 1 matches"
+    many = (exchange(n, faults=(fault(effect=f"waited {n} ms"),)) for n in range(SHOWN + 5))
+    lines = summary(History("exec", tuple(many)), "t.tape", "abc").splitlines()
+    assert lines[2] == "  #0 llm  status: waited 0 ms"
     assert lines[-3] == "  and 5 more: `faultwire tape show t.tape`"
+    fits = History("exec", tuple(exchange(n, faults=(fault(),)) for n in range(SHOWN)))
+    assert "more: `faultwire tape show" not in summary(fits, "t.tape", "abc")
+
+
+def test_of_many_faults_those_that_are_alike_stand_in_one_line() -> None:
+    """2,013 attempts a minute are no list of twenty lines that say the same."""
+    alike = [exchange(n, faults=(fault(effect="answered 503"),)) for n in range(1, 2014)]
+    other = exchange(2014, "tool", faults=(fault(id="tool_error", effect="timed out"),))
+    assert summary(History("exec", (*alike, other)), "t.tape", "abc").splitlines()[:4] == [
+        "exchanges  2,014: 2,013 llm, 1 tool",
+        "faults     2,014 fired",
+        "  #1, #2, #3, #4, #5, #6, … llm  status: answered 503 (2,013 times)",
+        "  #2014 tool  tool_error: timed out",
+    ]
+    few = summary(History("exec", tuple(alike[:SHOWN])), "t.tape", "abc")
+    assert " times)" not in few
+    assert few.count("answered 503") == SHOWN
+
+
+def asked(number: int, body: bytes, status: int = 503, **more: object) -> Recorded:
+    """A call that one after the other is begun and ends."""
+    got = Delivery(status, "", (), b"{}")
+    request = Request("POST", "https", "api.openai.com", 443, "/v1", (), body)
+    times = {"started_ms": number * 1000, "upstream": None, "delivered": got}
+    faults = (fault(effect="answered 503"),) if status == 503 else ()
+    return exchange(number, **({"request": request, "faults": faults} | times | more))
+
+
+def faults_line(*exchanges: Recorded) -> str:
+    return summary(History("exec", exchanges), "t", "abc").splitlines()[1]
+
+
+def test_faults_on_the_attempts_of_one_call_are_counted_apart() -> None:
+    one = [asked(number, b"a", started_ms=number * 1000) for number in (1, 2, 3, 4)]
+    assert faults_line(*one) == "faults     4 fired, on 4 attempts of 1 call"
+    assert faults_line(*one[:3], asked(4, b"b")) == "faults     4 fired, on 4 attempts of 2 calls"
+    different = [asked(number, b"%d" % number) for number in (1, 2, 3, 4)]
+    assert faults_line(*different) == "faults     4 fired"
+    answered_between = [asked(1, b"a", 200), asked(2, b"a"), asked(3, b"b")]
+    assert faults_line(*answered_between) == "faults     2 fired"
+
+
+def test_where_it_is_not_known_which_are_attempts_none_are_counted() -> None:
+    """Both were sent at the same moment, on connections of which nothing is known."""
+    twice = [asked(number, b"a", started_ms=1000, duration_ms=0.0) for number in (1, 2)]
+    assert faults_line(*twice) == "faults     2 fired"
+
+
+def test_a_tunnel_that_faults_were_decided_on_is_no_call() -> None:
+    connect = Request("CONNECT", "https", "api.openai.com", 443, "")
+    tunnel = exchange(1, request=connect, faults=(fault(id="stall_window", effect="let it stand still"),))
+    assert summary(History("exec", (tunnel, exchange(2))), "t", "abc").splitlines()[:3] == [
+        "exchanges  2: 1 tunnel, 1 llm",
+        "faults     1 fired",
+        "  #1 tunnel  stall_window: let it stand still",
+    ]
+    assert "tunnel" not in summary(History("exec", (exchange(2),)), "t", "abc")
 
 
 def test_findings_are_listed_with_the_report() -> None:

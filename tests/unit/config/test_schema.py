@@ -6,11 +6,13 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from tests.unit.schema_places import place
 
 from faultwire.checks._registry import registry
 from faultwire.cli._template import TEMPLATE
-from faultwire.config.load import KEYS
+from faultwire.config.load import KEYS, load
 from faultwire.config.schema import schema
+from faultwire.errors import ConfigError
 from faultwire.faults._registry import registry as faults
 from faultwire.profile.yaml import read
 
@@ -105,3 +107,64 @@ def test_what_load_refuses_is_not(text, refused, warned):
 @pytest.mark.parametrize("agent", ["{type: python}", "{type: comand}", "{command: [a], timeuot: 1}", "{}"])
 def test_invalid_agents(agent):
     assert not valid(f"agent: {agent}\ngolden_prompts: [a]")
+
+
+BROKEN = {
+    "a key": ("proxy:\n  capture: env\n  moc: true", 7),
+    "a number": ("advanced:\n  seed: 1\n  concurrency: 0", 7),
+    "a version": ("version: '3'", 5),
+    "a check by name": ("invariants:\n  - completes\n  - no_retry_strom", 7),
+    "a check": ("invariants:\n  - completes\n  - {type: contians, value: a}", 7),
+    "a check without what it needs": (
+        "invariants:\n  - completes\n  - type: contains\n    severity: high",
+        7,
+    ),
+    "a mutation": ("mutations:\n  count: 2\n  types: [noize]", 7),
+    "too many": ("mutations:\n  types: [noise]\n  count: 51", 7),
+    "a fault": ("chaos:\n  faults:\n    - latency: {ms: 1}\n    - latenc: {ms: 1}", 8),
+    "a setting": ("chaos:\n  faults:\n    - latency: {ms: 1}\n    - latency:\n        ms: -1", 9),
+    "a format": ("output:\n  format: pdf", 6),
+    "a severity": ("contract:\n  invariants:\n    - type: completes\n      severity: grave", 8),
+}
+PLACED = "agent:\n  command: [a, '{prompt}']\ngolden_prompts:\n  - hi\n"
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_an_editor_marks_the_line_that_load_names(name, tmp_path):
+    text, line = BROKEN[name]
+    path = tmp_path / "faultwire.yaml"
+    path.write_text(PLACED + text)
+    with pytest.raises(ConfigError) as refused:
+        load(path, environ={})
+    assert line in [one.where.line for one in (refused.value, *refused.value.also)]
+    assert place(VALIDATOR, read(path.read_text(), "f")) == line
+
+
+def test_of_a_file_that_loads_no_line_is_marked(tmp_path):
+    path = tmp_path / "faultwire.yaml"
+    path.write_text(PLACED + "proxy:\n  capture: env\n")
+    load(path, environ={})
+    assert place(VALIDATOR, read(path.read_text(), "f")) is None
+
+
+def test_control_a_schema_that_knows_less_marks_nothing(tmp_path):
+    loose = {**SCHEMA, "properties": {**SCHEMA["properties"], "proxy": True}}
+    text = PLACED + BROKEN["a key"][0]
+    assert place(jsonschema.Draft202012Validator(loose), read(text, "f")) is None
+
+
+REPOSITORY = Path(__file__).parents[3]
+SHIPPED = sorted(
+    path
+    for folder in ("replays", "docs", "tests/e2e/config/flakestorm", "addons")
+    for path in (REPOSITORY / folder).rglob("faultwire.yaml")
+)
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: "-".join(path.parts[-3:-1]))
+def test_every_shipped_configuration_is_valid(path):
+    assert valid(path.read_text("utf-8"))
+
+
+def test_there_are_shipped_configurations():
+    assert SHIPPED

@@ -7,8 +7,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
+from tests.unit.schema_places import place
 
+from faultwire.errors import ProfileError
 from faultwire.faults._describe import describe
 from faultwire.faults._registry import BUILTIN
 from faultwire.profile.find import builtin
@@ -17,65 +20,15 @@ from faultwire.profile.schema import schema
 from faultwire.profile.yaml import read
 
 SCHEMA = schema()
-TYPES = {
-    "object": dict,
-    "array": list,
-    "string": str,
-    "integer": int,
-    "number": (int, float),
-    "null": type(None),
-}
-
-
-def fits(value: Any, schema: Any) -> bool:
-    """JSON Schema 2020-12, as far as our schemas use it."""
-    if "$ref" in schema:
-        return fits(value, SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]])
-    kinds = schema.get("type", [])
-    kinds = [kinds] if isinstance(kinds, str) else kinds
-    return (
-        (not kinds or any(of_type(value, kind) for kind in kinds))
-        and ("enum" not in schema or value in schema["enum"])
-        and ("const" not in schema or value == schema["const"])
-        and ("anyOf" not in schema or any(fits(value, option) for option in schema["anyOf"]))
-        and ("oneOf" not in schema or sum(fits(value, option) for option in schema["oneOf"]) == 1)
-        and (not isinstance(value, dict) or fits_object(value, schema))
-        and (not isinstance(value, list) or all(fits(item, schema.get("items", {})) for item in value))
-        and (not isinstance(value, int | float) or fits_number(value, schema))
-        and (not isinstance(value, str) or re.search(schema.get("pattern", ""), value) is not None)
-    )
-
-
-def of_type(value: Any, kind: str) -> bool:
-    if kind == "boolean" or isinstance(value, bool):
-        return kind == "boolean" and isinstance(value, bool)
-    return isinstance(value, TYPES[kind])
-
-
-def fits_number(value: float, schema: Any) -> bool:
-    low, high = schema.get("minimum", value), schema.get("maximum", value)
-    return low <= value <= high and value > schema.get("exclusiveMinimum", value - 1)
-
-
-def fits_object(value: dict[str, Any], schema: Any) -> bool:
-    known, more = schema.get("properties", {}), schema.get("additionalProperties", True)
-    if any(name not in value for name in schema.get("required", ())):
-        return False
-    for name, item in value.items():
-        if name in known:
-            if not fits(item, known[name]):
-                return False
-        elif more is False or (isinstance(more, dict) and not fits(item, more)):
-            return False
-    return True
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
 def accepted(text: str) -> bool:
-    return fits(read(text, "p.yaml").plain(), SCHEMA)
+    return VALIDATOR.is_valid(read(text, "p.yaml").plain())
 
 
 def test_it_is_a_schema() -> None:
-    json.dumps(SCHEMA)
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
     refs = set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(SCHEMA)))
     assert refs <= set(SCHEMA["$defs"])
 
@@ -111,3 +64,29 @@ def test_what_does_not_load_does_not_fit(text: str) -> None:
     assert not accepted(text)
     with pytest.raises(Exception, match="profile"):
         parse(text, "bad.yaml")
+
+
+BROKEN = {
+    "a fault": ("faults:\n  - latency: {ms: 1}\n  - latncy: {ms: 1}", 3),
+    "a fault without what it needs": ("faults:\n  - status: {code: 503}\n  - latency: {}", 3),
+    "a fault by name that needs a setting": ("faults:\n  - status: {code: 503}\n  - latency", 3),
+    "a setting": ("faults:\n  - status: {code: 503}\n  - latency:\n      ms: -1", 4),
+    "a key of an entry": ("faults:\n  - latency: {ms: 1}\n    on: {kind: llm}\n    triger: {}", 4),
+    "a trigger": ("faults:\n  - latency: {ms: 1}\n    trigger:\n      probability: 2", 4),
+    "a part of Flakestorm's shape": ("description: x\nchaos:\n  tool_fault: []", 3),
+    "a kind": ("faults:\n  - latency: {ms: 1}\n    on:\n      kind: lllm", 4),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_an_editor_marks_the_line_that_load_names(name: str) -> None:
+    text, line = BROKEN[name]
+    with pytest.raises(ProfileError) as refused:
+        parse(text, "bad.yaml")
+    where = [one.where.line for one in (refused.value, *refused.value.also) if one.where is not None]
+    assert line in where
+    assert place(VALIDATOR, read(text, "p.yaml")) == line
+
+
+def test_of_a_profile_that_loads_no_line_is_marked() -> None:
+    assert place(VALIDATOR, read("faults:\n  - latency: {ms: 1}\n", "p.yaml")) is None

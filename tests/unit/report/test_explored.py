@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from faultwire.explore.claim import Reason
-from faultwire.report.explored import WHY, sentence
+from faultwire.report.explored import WHY, in_words, sentence
 
 SETS = {"run": 7, "same call": 2}
 
@@ -38,3 +38,13 @@ def test_where_sets_are_open_or_undecided_nothing_is_claimed() -> None:
 
 def test_each_reason_but_that_of_what_was_run_has_words() -> None:
     assert {"run", *WHY} == set(get_args(Reason))
+
+
+@pytest.mark.parametrize("reason", WHY)
+def test_one_set_has_a_verb_of_its_own(reason: str) -> None:
+    one, many = in_words(reason, 1), in_words(reason, 1200)
+    assert one.startswith("1 set ")
+    assert many.startswith("1,200 sets ")
+    singular = ("holds ", "has ", "is ", "was ", "cannot ", "fired ")
+    assert one.removeprefix("1 set ").startswith(singular)
+    assert not many.removeprefix("1,200 sets ").startswith(("holds ", "has ", "is ", "was "))

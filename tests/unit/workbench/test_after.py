@@ -26,6 +26,20 @@ def taped(path: Path, *answers: bytes, faults=(), session: str = "s") -> list:
     return found
 
 
+def test_the_run_whose_tape_is_shown_is_marked_and_no_other(base: Path) -> None:
+    tape = base / "runs" / "20261128T000000Z-aaaaaaaa" / "run.tape"
+    tape.write_bytes(b"")
+    elsewhere = base.parent / "link.tape"
+    elsewhere.symlink_to(tape)
+    assert [one["here"] for one in past(base, tape)] == [True]
+    assert [one["here"] for one in past(base, elsewhere)] == [True], "one file by another name"
+    copy = base.parent / "copy.tape"
+    copy.write_bytes(b"")
+    assert [one["here"] for one in past(base, copy)] == [False]
+    assert [one["here"] for one in past(base)] == [False]
+    assert [one["here"] for one in past(base, base / "gone.tape")] == [False]
+
+
 def test_calls_are_paired_by_what_they_ask(tmp_path: Path) -> None:
     one = taped(tmp_path / "1.tape", answered("a"), answered("b"), answered("c"))
     other = taped(tmp_path / "2.tape", answered("a"), answered("B"))

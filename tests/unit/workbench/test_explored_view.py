@@ -74,7 +74,7 @@ def test_failures_and_reasons_are_listed_and_a_folder_that_is_gone_is_named(tmp_
     (reason,) = found["claim"]["reasons"]
     assert (reason["count"], reason["words"], reason["sets"]) == (
         1,
-        "were not run",
+        "1 set was not run",
         ["status on GET x/a, call 1"],
     )
     assert found["flaky"] == ["status on GET x/c, call 1"]

@@ -16,8 +16,9 @@ export async function openRuns() {
 const chip = (gate) => el("span", { class: `chip ${gate === "pass" ? "pass" : gate === "fail" ? "fail" : "quiet"}` }, gate || "not judged");
 
 function line(run) {
-  const compare = el("button", { type: "button", disabled: !run.tape, "aria-label": `compare with ${run.id}` }, "Compare");
-  compare.addEventListener("click", () => show(run.id));
+  const compare = run.here ? el("span", { class: "dim" }, "shown here")
+    : el("button", { type: "button", disabled: !run.tape, "aria-label": `compare with ${run.id}` }, "Compare");
+  if (!run.here) compare.addEventListener("click", () => show(run.id));
   const score = run.score === null ? "" : ` ${Math.round(run.score * 1000) / 10} of 100`;
   return el("div", { class: "run" }, el("span", { class: "mono" }, run.id), el("span", {}, `${run.command}, ${run.status}`),
     el("span", {}, run.gate || run.score !== null ? chip(run.gate) : "", score),

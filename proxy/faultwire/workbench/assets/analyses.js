@@ -139,7 +139,7 @@ function find(one, number, path, jump) {
 function claim(one) {
   return card(
     el("p", {}, chip(one.holds ? "pass" : "unknown", one.holds ? "✓ holds" : "? none"), " ", one.sentence),
-    ...one.reasons.map((reason) => folded(`${reason.count.toLocaleString("en")} ${reason.words}`, list(reason.sets), more(reason.sets_not_shown || 0))));
+    ...one.reasons.map((reason) => folded(reason.words, list(reason.sets), more(reason.sets_not_shown || 0))));
 }
 
 function shrunk(found, { path, jump }) {

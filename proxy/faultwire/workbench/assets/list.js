@@ -4,7 +4,9 @@ import { el } from "/dom.js";
 
 const OVERSCAN = 8;
 const columns = { no: "no.", what: "what", answer: "model and answer", outcome: "outcome", tokens: "tokens", cost: "cost", took: "took", faults: "faults" };
-// A browser's element can be some millions of pixels high; 10,000 rows are far below.
+// Chromium's elements end at 33,554,428 px, some 980,000 rows. A longer list is as high as this, and what is
+// scrolled by in it stands for as much more.
+const HIGHEST = 15_000_000;
 
 export class List {
   /** `store` says what stands where. */
@@ -15,6 +17,7 @@ export class List {
     this.selected = 0;
     this.selectedPlace = null;
     this.drawn = new Map();
+    this.above = 0;
     this.onOpen = onOpen;
     this.onToggle = onToggle;
     this.head = el("div", { role: "row", class: "line head", "aria-rowindex": 1 });
@@ -47,8 +50,9 @@ export class List {
     this.selectedPlace = this.store.shown[this.selected];
     const top = this.selected * this.height;
     const room = this.grid.clientHeight - this.head.offsetHeight;
-    if (top < this.grid.scrollTop) this.grid.scrollTop = top;
-    else if (top + this.height > this.grid.scrollTop + room) this.grid.scrollTop = top + this.height - room;
+    const now = this.grid.scrollTop * this.#stretch();
+    if (top < now) this.grid.scrollTop = top / this.#stretch();
+    else if (top + this.height > now + room) this.grid.scrollTop = (top + this.height - room) / this.#stretch();
     this.#draw();
   }
 
@@ -59,6 +63,14 @@ export class List {
 
   toEnd() {
     this.grid.scrollTop = this.grid.scrollHeight;
+  }
+
+  /** For how many pixels of the list one stands that is scrolled by: 1, unless the list is too high. */
+  #stretch() {
+    const whole = this.length * this.height;
+    if (whole <= HIGHEST) return 1;
+    const unseen = this.head.offsetHeight - this.grid.clientHeight;
+    return (whole + unseen) / (HIGHEST + unseen);
   }
 
   #clicked(event) {
@@ -72,12 +84,18 @@ export class List {
   /** Lines that say what they said stay; only others are made. */
   #draw() {
     const height = this.height;
-    const whole = `${this.length * height}px`;
+    const whole = `${Math.min(HIGHEST, this.length * height)}px`;
     if (this.space.style.height !== whole) this.space.style.height = whole;
-    const first = Math.max(0, Math.floor(this.grid.scrollTop / height) - OVERSCAN);
-    const last = Math.min(this.length, Math.ceil((this.grid.scrollTop + this.grid.clientHeight) / height) + OVERSCAN);
+    const top = this.grid.scrollTop * this.#stretch();
+    const first = Math.max(0, Math.floor(top / height) - OVERSCAN);
+    const last = Math.min(this.length, Math.ceil((top + this.grid.clientHeight) / height) + OVERSCAN);
+    const before = this.above;
+    this.above = Math.round(top - this.grid.scrollTop); // what is scrolled by without a pixel of its own
     for (const [index, { line }] of this.drawn) {
-      if (index >= first && index < last) continue;
+      if (index >= first && index < last) {
+        if (this.above !== before) line.style.top = `${index * height - this.above}px`;
+        continue;
+      }
       line.remove();
       this.drawn.delete(index);
     }
@@ -91,7 +109,7 @@ export class List {
     const old = this.drawn.get(index);
     if (old && old.height === height && old.at === item.at && old.row === item.row && old.selected === selected && old.retry === item.retry && old.many === item.attempts.length) return;
     const line = item.row ? lineOf(item, index, selected) : waiting(index, selected);
-    line.style.top = `${index * height}px`;
+    line.style.top = `${index * height - this.above}px`;
     if (old) old.line.replaceWith(line);
     else this.space.append(line);
     this.drawn.set(index, { line, height, at: item.at, row: item.row, selected, retry: item.retry, many: item.attempts.length });
@@ -109,7 +127,7 @@ function waiting(index, selected) {
 function lineOf({ row, retry, attempts }, index, selected) {
   const bad = row.ending !== "complete" && row.ending !== "open";
   const failed = row.status === null || row.status >= 400;
-  const names = [row.protocol || row.kind, row.tool].filter(Boolean).join(" ");
+  const names = row.method === "CONNECT" ? "tunnel" : [row.protocol || row.kind, row.tool].filter(Boolean).join(" ");
   const cell = (name, ...children) => el("span", { role: "gridcell", class: `c-${name}` }, ...children);
   const outcome = row.ending === "open" ? "waiting" : `${row.status ?? "no response"}${bad ? ` · ${row.ending.replace("_", " ")}` : ""}`;
   const line = el("div", {

@@ -1,16 +1,26 @@
 // The page: it enters, reads the rows that are there, and takes those that come.
 
-import { closeAnalysis, followHash } from "/analyses.js";
 import { enter, get, post, readOnly } from "/api.js";
-import { openFork, openRuns } from "/after.js";
-import { openArm, showArmed } from "/arm.js";
 import { byId, el } from "/dom.js";
 import { Exchange } from "/exchange.js";
-import { lose, openFirst, show as showHeld } from "/held.js";
 import { List } from "/list.js";
-import { forget, showSearches } from "/searches.js";
-import { openShare } from "/share.js";
 import { NEWEST, Store } from "/store.js";
+
+// What the first rows do not need is loaded behind them.
+const later = (path, name) => async (...given) => (await import(path))[name](...given);
+const openFork = later("/after.js", "openFork");
+const openRuns = later("/after.js", "openRuns");
+const openArm = later("/arm.js", "openArm");
+const showArmed = later("/arm.js", "showArmed");
+const lose = later("/held.js", "lose");
+const openFirst = later("/held.js", "openFirst");
+const showHeld = later("/held.js", "show");
+const forget = later("/searches.js", "forget");
+const showSearches = later("/searches.js", "showSearches");
+const openShare = later("/share.js", "openShare");
+const followHash = later("/analyses.js", "followHash");
+const closeAnalysis = later("/analyses.js", "closeAnalysis");
+const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 
 const store = new Store(draw);
 const exchange = new Exchange(jump);
@@ -47,7 +57,7 @@ function totals() {
     ["exchanges", number(found.exchanges), store.matching === null ? "" : `${number(store.matching.size)} match`],
     ["faults fired", number(found.fired), ""],
     ["tokens", `${number(found.tokens_in)} in, ${number(found.tokens_out)} out`, found.unread ? `${number(found.unread)} not read yet` : ""],
-    ["cost", `$${Number(found.cost_usd).toFixed(6)}`, found.cost_unknown ? `and ${found.cost_unknown} unknown` : ""],
+    ["cost", `$${Number(found.cost_usd).toFixed(6)}`, found.cost_unknown ? `${number(found.cost_unknown)} ${found.cost_unknown === 1 ? "answer" : "answers"} unpriced` : ""],
     ["verification", verification === null ? "not asked for" : verification.ok ? `verifies, ${verification.class}` : "does not verify", ""],
   ];
   const now = JSON.stringify(facts);
@@ -168,8 +178,8 @@ function toggle(item) {
   draw();
 }
 
-function back() {
-  if (closeAnalysis()) return;
+async function back() {
+  if (!byId("analysis").hidden && (await closeAnalysis())) return;
   exchange.close();
   byId("list").focus();
 }
@@ -212,16 +222,15 @@ async function start() {
   byId("share").hidden = byId("verify").hidden = readOnly;
   byId("reads").hidden = !readOnly;
   list = new List(byId("list"), store, { onOpen: openCurrent, onToggle: toggle });
-  const [now, first, checked, controlled] = await Promise.all([
-    get("/api/tape"), get(`/api/news?newest=${NEWEST}`), get("/api/verification"), get("/api/control"),
-  ]);
-  control(controlled);
-  verification = checked;
-  about(now);
-  store.take(first);
+  const first = await get(`/api/start?newest=${NEWEST}`);
+  verification = first.verification;
+  about(first.tape);
+  store.take(first.news);
   draw();
-  live();
   byId("list").focus();
+  if (location.hash === "") await painted(); // else another view is wanted, and not the list
+  control(first.control);
+  live();
   await followHash(jump);
   addEventListener("hashchange", () => followHash(jump));
   document.body.dataset.ready = String(Math.round(performance.now()));
