@@ -3,6 +3,9 @@
 use faultwire_core::gate::{self, Call, Stage, Trigger, Waiting};
 use pyo3::prelude::*;
 
+/// What was decided of an entry, why, and its roll where there was one.
+type Decision<'a> = (&'static str, &'a str, Option<f64>);
+
 #[pyclass(module = "faultwire._core", eq)]
 #[derive(Default, PartialEq, Clone)]
 struct TriggerCounts(gate::Counts);
@@ -142,14 +145,14 @@ impl WaitingEntries {
     }
 
     #[pyo3(signature = (entry, /))]
-    fn get(&self, entry: &str) -> Option<(&'static str, &str, Option<f64>)> {
+    fn get(&self, entry: &str) -> Option<Decision<'_>> {
         let gate = &self.gate.get().gate;
         let mut counted = self.found.iter().filter(|one| one.counted);
         let one = counted.find(|one| gate.id(one.entry) == Some(entry))?;
         Some(("skip", &one.reason, one.unit))
     }
 
-    fn items(&self) -> Vec<(&str, (&'static str, &str, Option<f64>))> {
+    fn items(&self) -> Vec<(&str, Decision<'_>)> {
         let gate = &self.gate.get().gate;
         let counted = self.found.iter().filter(|one| one.counted);
         counted

@@ -163,7 +163,7 @@ class _Conversation:
 
     def __init__(self, scripted: tuple[str, ...], user: ModelUser | None) -> None:
         self._scripted, self._user = scripted, user
-        self._said: list[tuple[str, str]] = []
+        self._turns: list[tuple[str, str]] = []
         self._turn = ""
         self.notes: list[str] = []
 
@@ -173,16 +173,16 @@ class _Conversation:
             self._turn = turn
             yield turn
         while self._user is not None:
-            found = self._user.next_turn(self._said, len(self._said) - len(self._scripted))
+            found = self._user.next_turn(self._turns, len(self._turns) - len(self._scripted))
             if found is None:
                 return
             self._turn = found
-            self.notes.append(shown(len(self._said) + 1, self._user.model, found))
+            self.notes.append(shown(len(self._turns) + 1, self._user.model, found))
             yield found
 
     def answered(self, answer: str) -> None:
         """What the agent said to the turn that was given last."""
-        self._said.append((self._turn, answer))
+        self._turns.append((self._turn, answer))
 
 
 def _usual_answer(text: str, reply: HttpReply) -> str:

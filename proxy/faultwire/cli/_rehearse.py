@@ -10,7 +10,9 @@ from faultwire.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
+    from faultwire.cli.options import Traffic
     from faultwire.events import Action, FaultFired, Message, Recorded
     from faultwire.exchange.pipeline import ExchangePipeline
     from faultwire.profile.model import Profile
@@ -105,3 +107,15 @@ def lines(rehearsed: Iterator[Rehearsed]) -> Iterator[str]:
             effect = f": {fault.effect}" if fault.effect else ""
             yield f"    {fault.outcome:<12} {fault.id}{subject}, {fault.reason}{effect}"
     yield f"{counted(fired, 'fault decision')} on {counted(count, 'recorded exchange')} would have fired"
+
+
+def show_rehearsal(path: Path, traffic: Traffic) -> None:
+    """Say what the faults would do to the traffic on a tape."""
+    from faultwire.cli.output import show
+    from faultwire.tape.files.find import find
+    from faultwire.tape.read.reader import TapeReader
+
+    profile = traffic.load()
+    with TapeReader.open(find(str(path))) as tape:
+        for line in lines(rehearse(tape, profile, traffic.seed)):
+            show(line)

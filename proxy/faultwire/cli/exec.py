@@ -106,6 +106,8 @@ def exec_(
     from faultwire.errors import UsageError
 
     if dry_run is not None:
+        from faultwire.cli._rehearse import show_rehearsal
+
         show_rehearsal(dry_run, Traffic(**options))
         return
     if not command:
@@ -262,19 +264,6 @@ def _starting(*, quiet: bool) -> Iterator[list[bool]]:
         if not begun and not quiet:
             say("interrupted before the command was started; nothing was sent")
         raise
-
-
-def show_rehearsal(path: Path, traffic: Traffic) -> None:
-    """Say what the faults would do to the traffic on a tape."""
-    from faultwire.cli._rehearse import lines, rehearse
-    from faultwire.cli.output import show
-    from faultwire.tape.files.find import find
-    from faultwire.tape.read.reader import TapeReader
-
-    profile = traffic.load()
-    with TapeReader.open(find(str(path))) as tape:
-        for line in lines(rehearse(tape, profile, traffic.seed)):
-            show(line)
 
 
 def learn(

@@ -11,7 +11,7 @@ import click
 from click.types import StringParamType
 
 from faultwire.cli._placed import anywhere_option, placed
-from faultwire.cli.replay_options import ReplayOptions, replay_options, replay_settings
+from faultwire.cli.replay_options import ReplayOptions, checked_replay, replay_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,11 +112,7 @@ class Traffic(ReplayOptions):
         from faultwire.errors import UsageError
         from faultwire.runner.launch import LaunchSettings
 
-        replay = replay_settings(self)
-        if replay is not None and replay.live_agent:
-            from faultwire.cli._live_agent import check
-
-            check(replay, profile)
+        replay = checked_replay(self, profile)
         if kind not in CAPTURED_BY.get(self.capture, (kind,)):
             raise UsageError(
                 f"found `--capture {self.capture}` for `{kind}`, expected it for "

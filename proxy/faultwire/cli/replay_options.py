@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from faultwire.mitm.engine.client import SessionSummary
+    from faultwire.profile.model import Profile
     from faultwire.replay.settings import ReplaySettings
     from faultwire.runner.started_run import Run
 
@@ -112,6 +113,16 @@ def live_options(command: Callable[..., Any]) -> Callable[..., Any]:
         help="With --live-agent: its models answer anew (the mock with --mock), not the tape.",
     )
     return name(model(command))
+
+
+def checked_replay(traffic: ReplayOptions, profile: Profile) -> ReplaySettings | None:
+    """The same, and a live agent is one of the profile and of the tape. Raises UsageError, TapeError."""
+    found = replay_settings(traffic)
+    if found is not None and found.live_agent:
+        from faultwire.cli._live_agent import check
+
+        check(found, profile)
+    return found
 
 
 def replay_settings(traffic: ReplayOptions) -> ReplaySettings | None:

@@ -55,11 +55,11 @@ class Caller:
 
     def compare(self, recorded: Recorded, status: int, body: bytes) -> tuple[Difference, ...]:
         """Where an answer differs from the recorded one in more than ids and instants, which are learned."""
-        said = recorded.upstream or recorded.delivered
-        if said is None:
+        answer = recorded.upstream or recorded.delivered
+        if answer is None:
             return (Difference("status", "(no answer was recorded)", str(status)),)
-        found = [Difference("status", str(said.status), str(status))] if said.status != status else []
-        for path, old, new in differences(content(_plain(said), ""), content(body, "")):
+        found = [Difference("status", str(answer.status), str(status))] if answer.status != status else []
+        for path, old, new in differences(content(_plain(answer), ""), content(body, "")):
             if only_minted(old, new):
                 self._ids.update(pairs(old, new) or ())
             else:
@@ -72,11 +72,11 @@ class Caller:
         return text
 
 
-def _plain(said: Delivery) -> bytes:
+def _plain(answer: Delivery) -> bytes:
     try:
-        return content_coding.at_once(said.body, said.headers)[0]
+        return content_coding.at_once(answer.body, answer.headers)[0]
     except WireError:
-        return said.body
+        return answer.body
 
 
 def as_json(recorded: Recorded, found: tuple[Difference, ...]) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def test_one_agent_runs_alone_and_the_others_are_played_by_the_tape(
 
 
 @TWO
-def test_its_model_answers_anew_and_the_first_agent_that_meets_a_difference_is_named(
+def test_its_model_answers_anew_and_the_first_agent_with_a_difference_is_named(
     framework: str, recorded: Path, tmp_path: Path
 ) -> None:
     live = ("--replay", str(recorded), "--live-agent", "billing", "--live-model", "--script", "s.yaml")
@@ -126,7 +126,7 @@ def test_other_agents_answer_from_the_tape_and_each_caller_gets_its_own_answers(
         (("--live-model",), "expected it together with `--live-agent`"),
     ],
 )
-def test_an_agent_that_cannot_be_told_is_refused_before_anything_starts(
+def test_an_agent_that_is_not_known_is_refused_before_anything_starts(
     options: tuple[str, ...], words: str, tmp_path: Path
 ) -> None:
     with Mock.start() as mock:

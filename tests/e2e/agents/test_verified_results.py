@@ -84,7 +84,7 @@ def test_each_outcome_of_a_wrong_value_is_printed_where_it_is_true_and_nowhere_e
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("framework", ENVIRONMENTS)
-def test_outcomes_of_a_success_in_which_nothing_was_done_are_told_for_its_own_tool(
+def test_outcomes_of_a_success_in_which_nothing_was_done_are_those_of_its_own_tool(
     framework: str, tmp_path: Path
 ) -> None:
     once = [call("order", item="tea", amount=120)]

@@ -31,24 +31,13 @@ impl Batch {
 }
 
 /// Events and bodies in order, and the tree over the events.
+#[derive(Default)]
 pub struct EventLog {
     events: Vec<EventRow>,
     blobs: BlobLog,
     tree: Frontier,
     seq: u64,
     prev: Hash,
-}
-
-impl Default for EventLog {
-    fn default() -> Self {
-        Self {
-            events: Vec::new(),
-            blobs: BlobLog::default(),
-            tree: Frontier::default(),
-            seq: 0,
-            prev: [0; 32],
-        }
-    }
 }
 
 impl EventLog {
