@@ -23,6 +23,8 @@ from pathlib import Path
 
 import pytest
 
+os.environ.pop("COLUMNS", None)  # xdist sets it for its workers; what is tested here writes into pipes
+
 COLD = {
     "attacks/": "deaths, process trees, memory, other users, hostile folders",
     "demo/test_demo.py": "what an interrupted demo leaves",

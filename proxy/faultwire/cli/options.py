@@ -112,7 +112,6 @@ class Traffic(ReplayOptions):
         from faultwire.errors import UsageError
         from faultwire.runner.launch import LaunchSettings
 
-        replay = checked_replay(self, profile)
         if kind not in CAPTURED_BY.get(self.capture, (kind,)):
             raise UsageError(
                 f"found `--capture {self.capture}` for `{kind}`, expected it for "
@@ -136,7 +135,7 @@ class Traffic(ReplayOptions):
             record_policy=self.record_policy,
             on_tape_failure=self.on_tape_failure,
             redact=self.redacts(),
-            replay=replay,
+            replay=checked_replay(self, profile),
             masks=self.mask,
             implicit=implicit,
             redirected=redirected,

@@ -64,6 +64,7 @@ def serve(
 
     with with_store():
         from faultwire.service import serve as program
+        from faultwire.service.audit import FIRST
         from faultwire.service.settings import load
     if address is not None and not address.startswith(("https://", "http://127.0.0.1", "http://localhost")):
         raise UsageError(
@@ -72,7 +73,7 @@ def serve(
         )  # fmt: skip
     service = program.Service(
         store=store, settings=load(settings), listen=Listen.parse(place, cert, key, None, own_tokens=True),
-        objects=None if tapes is None else Objects(tapes), audit=placed(folder / "x").parent,
+        objects=None if tapes is None else Objects(tapes), audit=placed(folder / FIRST).parent,
         origin=name_for(Path.cwd().name), signer=project_signer(),
         key=load_key(STATE / "keys" / "redaction.key"), address=address and address.rstrip("/"),
     )  # fmt: skip

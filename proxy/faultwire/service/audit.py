@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 CALLER = "x-faultwire-caller"
 REASON = "x-faultwire-code"
+FIRST = "audit-000001.tape"
 SERVICE = "service"
 """The session of what belongs to no project."""
 

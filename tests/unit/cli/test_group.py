@@ -19,8 +19,8 @@ PRODUCT = {
     "demo", "exec", "fork", "proxy", "env", "mock", "mcp-shim", "init", "verify", "profiles", "faults",
     "checks", "tape", "ui", "keys", "scan", "schema", "doctor", "ca", "run", "chaos", "contract", "ci",
     "score", "report", "replay", "runs", "prices", "shrink", "audit", "explore", "blame", "validate",
-    "control", "certificate", "ingest", "bench", "redteam", "attack", "load", "evolve", "worker", "push",
-    "pull", "gc", "fuzz", "mutations",
+    "control", "certificate", "ingest", "serve", "token", "witness", "bench", "redteam", "attack", "load",
+    "evolve", "worker", "push", "pull", "gc", "fuzz", "mutations",
 }  # fmt: skip
 
 

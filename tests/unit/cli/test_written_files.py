@@ -23,9 +23,9 @@ from faultwire.report.document import Subject, document
 from faultwire.tape.evidence.keyring import KeyRing
 from faultwire.tape.record.writer import TapeWriter
 
-URLS = ("push",)
+URLS = ("push", "token add", "token list", "token revoke")
 """Commands whose `--store` is a URL."""
-TREE = ("-o", "--output", "--record", "--state", "--store")
+TREE = ("-o", "--output", "--record", "--state", "--store", "--audit")
 
 
 class Case(NamedTuple):
@@ -52,6 +52,11 @@ CASES = {
     "exec": Case("exec --record {} -- true", "new.tape", quick=False),
     "proxy": Case("proxy --record {}", "new.tape", quick=False),
     "ingest": Case("ingest --store {}", "out", quick=False, file="ingest.lock"),
+    "serve": Case("serve --store sqlite:///t.db --audit {}", "out", quick=False, file="audit-000001.tape"),
+    "witness": Case(f"witness --log {SIGNER.verifier} --store {{}}", "out", quick=False, file=".lock"),
+    "replay agent": Case(
+        "replay agent t --agent a --at http://127.0.0.1:1 --record {} -- true", "new.tape", quick=False
+    ),
     "fork": Case("fork t --at 1 --drop --record {} -- true", "new.tape", quick=False),
     "blame": Case("blame t -o {} -- true", "out", quick=False, file="blame.html"),
     "explore": Case("explore --profile stream_chaos --state {} -- true", "s.jsonl", quick=False),
