@@ -36,6 +36,7 @@ AGENTS = {
     "planner": AgentSite(caller={"user-agent": "planner*"}),
 }
 SETTINGS: dict[str, dict[str, Any]] = {
+    "mcp_message": {"messages": ['{"jsonrpc": "2.0", "id": "{id}", "result": {}}']},
     "latency": {"ms": 1},
     "bandwidth": {"bytes_per_s": 1000},
     "slow_close": {"ms": 1},

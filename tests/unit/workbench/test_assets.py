@@ -12,7 +12,7 @@ def test_the_page_names_only_files_that_are_there() -> None:
     page = found["/"].body.decode()
     named = set(re.findall(r'(?:src|href)="(/[^"]+)"', page))
     scripts = {name: one.body.decode() for name, one in found.items() if name.endswith(".js")}
-    named |= {name for text in scripts.values() for name in re.findall(r'from "(/[^"]+)"', text)}
+    named |= {name for text in scripts.values() for name in re.findall(r'(?:from |later\()"(/[^"]+)"', text)}
     assert named
     assert named <= set(found)
     assert set(found) - named == {"/"}

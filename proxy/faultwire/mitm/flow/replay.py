@@ -25,7 +25,6 @@ from faultwire.faults.tool.recorded_response import RecordedResponse
 from faultwire.mitm import compat
 from faultwire.mitm.messages import convert
 from faultwire.replay.fork import Forked
-from faultwire.replay.live_agent import LiveAgent
 from faultwire.replay.player import Player
 from faultwire.replay.reader import index, open_tape, redaction
 from faultwire.replay.rebind import Rebinder
@@ -85,6 +84,8 @@ class Replays:
             session.context.state.only = 0
             player: Player = Forked(found, self._redactor, rebinder, settings.fork)
         elif settings.live_agent:
+            from faultwire.replay.live_agent import LiveAgent
+
             player = LiveAgent(found, self._redactor, rebinder, settings, upstream=faulty)
         else:
             live = settings.on_miss != "fail"

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Protocol
 from faultwire import _core
 from faultwire.tape.format import file
 from faultwire.tape.format.rows import insert_blobs, insert_events
-from faultwire.tape.record.shared_sqlite import shared
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,6 +37,8 @@ class Store(Protocol):
 
 def open_store(path: Path) -> Store:
     """The connection that writes the tape at `path`, which is there. Raises OSError or sqlite3.Error."""
+    from faultwire.tape.record.shared_sqlite import shared  # and with it ctypes: not at the engine's start
+
     if not shared():
         return InterpreterStore(path)
     store = _core.TapeStore(file.writer_uri(path))

@@ -15,7 +15,7 @@ import pytest
 from faultwire import _core
 from faultwire._core import TapeLog
 from faultwire.tape.format import file
-from faultwire.tape.record import store as stores
+from faultwire.tape.record import shared_sqlite
 from faultwire.tape.record.store import InterpreterStore, Store, open_store
 
 STORES = [open_store, InterpreterStore]
@@ -52,7 +52,7 @@ def kept(path: Path) -> tuple[int, int]:
 def test_the_core_writes_where_it_can(tape: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(open_store(tape)) as store:
         assert isinstance(store, _core.TapeStore)
-    monkeypatch.setattr(stores, "shared", lambda: False)
+    monkeypatch.setattr(shared_sqlite, "shared", lambda: False)
     with closing(open_store(tape)) as store:
         assert isinstance(store, InterpreterStore)
 
