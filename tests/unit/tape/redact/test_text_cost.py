@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import time
 
@@ -11,9 +12,13 @@ from faultwire.tape.redact.text import edits
 
 
 def seconds(text: str) -> float:
-    began = time.process_time()
-    edits(text)
-    return time.process_time() - began
+    gc.disable()  # as `timeit` does: what a worker holds besides is no cost of this search
+    try:
+        began = time.process_time()
+        edits(text)
+        return time.process_time() - began
+    finally:
+        gc.enable()
 
 
 def chat(size: int) -> str:
