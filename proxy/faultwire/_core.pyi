@@ -24,6 +24,8 @@ __all__ = [
     "RequestCounter",
     "SecretSearch",
     "SseSplitter",
+    "TapeLog",
+    "TapeStore",
     "TapeVerdict",
     "TapeVerifier",
     "Terms",
@@ -97,6 +99,7 @@ __all__ = [
     "secret_suspected_in_record",
     "sha256_hex",
     "shaped_values",
+    "share_sqlite",
     "sprt",
     "sse_parse",
     "trailers_flaw",
@@ -963,10 +966,11 @@ class Tunnel:
     def rest(self, *, server: bool) -> bytes:
         """Those bytes, which are then gone."""
 
+@final
 class TapeLog:
     """Events and bodies on their way to a tape, which were redacted already."""
 
-    def __init__(self) -> None: ...
+    def __new__(cls) -> Self: ...
     def put(self, data: bytes, /) -> str:
         """Keep a body, unless it was lately; its SHA-256 in hex."""
 
@@ -991,11 +995,12 @@ class TapeLog:
     def drain(self) -> tuple[list[tuple[int, str, bytes, bytes]], list[tuple[bytes, int, int, bytes]]]:
         """The rows of what came since: seq, session, record, hash; digest, size, packed, data."""
 
+@final
 class TapeStore:
     """The connection that writes a tape, once `share_sqlite` was called. It waits without the interpreter.
     Its methods raise OSError with what SQLite says."""
 
-    def __init__(self, uri: str, /) -> None: ...
+    def __new__(cls, uri: str, /) -> Self: ...
     def execute(self, sql: str, /) -> None:
         """Run statements, whatever rows they give."""
 

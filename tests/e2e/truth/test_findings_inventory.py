@@ -17,9 +17,11 @@ def test_no_sentence_is_left_out() -> None:
     # `test_verdicts`, `tests/e2e/control`, `tests/e2e/breakpoints`, `test_unanswered` and `test_terminal`
     # hold these.
     # What searches, ramps, campaigns and explanations print has true and false cases with the units that
-    # print it, and agents of its own: `tests/e2e/{adaptive,load,evolution,agents}`, `play/test_{on,explain}`.
+    # print it, and agents of its own:
+    # `tests/e2e/{adaptive,fuzz,load,evolution,agents}`, `play/test_{on,explain}`.
     of_searches = (
-        "attacker/report.py", "evolution/report.py", "load/report.py", "report/explained.py",
+        "attacker/report.py", "evolution/report.py", "fuzz/report.py", "load/report.py",
+            "report/explained.py",
         "report/explored.py",
     )  # fmt: skip
     of_runs = ("campaign/notes.py", "cli/_topology.py")

@@ -229,6 +229,8 @@ async function start() {
   draw();
   byId("list").focus();
   if (location.hash === "") await painted(); // else another view is wanted, and not the list
+  // What a live page needs at its end is there before: nobody answers then.
+  await Promise.all(["/held.js", "/searches.js"].map((path) => import(path)));
   control(first.control);
   live();
   await followHash(jump);
