@@ -10,8 +10,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.service import api, pages
-from faultwire.service.guard import Gate, Guarded, Refused
-from faultwire.service.oidc import NotLetIn
+from faultwire.service.guard import Gate, Guarded, NotLetIn, Refused
 
 if TYPE_CHECKING:
     from starlette.requests import Request

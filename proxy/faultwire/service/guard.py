@@ -59,6 +59,13 @@ class Refused(FaultwireError):
         self.status = status
 
 
+class NotLetIn(FaultwireError):
+    """Why an OpenID provider's answer lets nobody in."""
+
+    def __init__(self, message: str, code: str = "oidc.refused") -> None:
+        super().__init__(message, code=code)
+
+
 @dataclass(frozen=True, slots=True)
 class Gate:
     """What the rules look at. `hosts` are what a `Host` field may say, `origins` an `Origin` field."""

@@ -20,7 +20,8 @@ import jwt
 
 from faultwire import clock
 from faultwire.dice import token
-from faultwire.errors import FaultwireError, printable
+from faultwire.errors import printable
+from faultwire.service.guard import NotLetIn
 from faultwire.service.roles import Caller
 
 if TYPE_CHECKING:
@@ -39,13 +40,6 @@ WAITING = 1_000
 ATTEMPT_S = 600.0
 TIMEOUT_S = 10.0
 LARGEST = 1 << 20
-
-
-class NotLetIn(FaultwireError):
-    """Why somebody does not come in."""
-
-    def __init__(self, message: str, code: str = "oidc.refused") -> None:
-        super().__init__(message, code=code)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from faultwire.service.oidc import NotLetIn, Oidc, roles
+from faultwire.service.guard import NotLetIn
+from faultwire.service.oidc import Oidc, roles
 from faultwire.service.settings import Provider
 
 ISSUER = "https://login.example"

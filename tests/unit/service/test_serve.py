@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -49,3 +51,9 @@ def pair(folder: Path) -> tuple[Path, Path]:
     text = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     (folder / "k.pem").write_bytes(text)
     return folder / "c.pem", folder / "k.pem"
+
+
+def test_a_service_without_a_provider_needs_no_package_for_one() -> None:
+    code = "import sys; sys.modules['jwt'] = None; import faultwire.service.serve; print('there')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "there\n", done.stderr
