@@ -8,10 +8,9 @@ from typing import NoReturn
 
 import click
 
+from faultwire.cli._listen_options import FILE, listen_options
 from faultwire.cli._placed import anywhere_option, placed
 from faultwire.cli.output import Format, format_option, say, show, show_json
-
-_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 @click.command(short_help="Take the events that agents report of themselves, and keep them.")
@@ -23,20 +22,9 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
     show_default=True,
     help="The folder of tapes in which the events are kept.",
 )
-@click.option(
-    "--listen",
-    "place",
-    default="127.0.0.1:0",
-    show_default=True,
-    metavar="HOST:PORT",
-    help="Where to listen; off loopback only with TLS and a token.",
-)
-@click.option("--cert", type=_FILE, metavar="FILE", help="Serve by TLS with this certificate (PEM).")
-@click.option("--key", type=_FILE, metavar="FILE", help="The certificate's private key (PEM).")
-@click.option("--token-file", type=_FILE, metavar="FILE", help="Demand the bearer token in this file.")
-@click.option(
-    "--hmac-key", type=_FILE, metavar="FILE", help="Sign seals with the HMAC key in this file, too."
-)
+@listen_options("TLS and a token")
+@click.option("--token-file", type=FILE, metavar="FILE", help="Demand the bearer token in this file.")
+@click.option("--hmac-key", type=FILE, metavar="FILE", help="Sign seals with the HMAC key in this file, too.")
 @click.option("--redact", type=click.Choice(["pii"]), help="Also keep personal data out of what is kept.")
 @click.option("--strict", is_flag=True, help="Refuse batches with an event that is not what its SDK hashed.")
 @anywhere_option()

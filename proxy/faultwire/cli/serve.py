@@ -8,10 +8,9 @@ from typing import NoReturn
 
 import click
 
+from faultwire.cli._listen_options import FILE, listen_options
 from faultwire.cli._placed import anywhere_option, placed
 from faultwire.cli.output import Format, format_option, say, show, show_json
-
-_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 @click.command(short_help="Show a team its runs, with roles, baselines and alerts.")
@@ -25,16 +24,11 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option(
     "--config",
     "settings",
-    type=_FILE,
+    type=FILE,
     metavar="FILE",
     help="Rules for baselines, alerts, the OpenID provider (YAML).",
 )
-@click.option(
-    "--listen", "place", default="127.0.0.1:0", show_default=True, metavar="HOST:PORT",
-    help="Where to listen; off loopback only with TLS.",
-)  # fmt: skip
-@click.option("--cert", type=_FILE, metavar="FILE", help="Serve by TLS with this certificate (PEM).")
-@click.option("--key", type=_FILE, metavar="FILE", help="The certificate's private key (PEM).")
+@listen_options("TLS")
 @click.option(
     "--address", metavar="URL", help="How browsers reach the service, where a proxy stands before it."
 )

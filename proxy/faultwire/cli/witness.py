@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from faultwire.cli._listen_options import FILE, listen_options
 from faultwire.cli._placed import anywhere_option, placed
 from faultwire.cli.output import Format, format_option, say, show, show_json
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from faultwire.ingestion.app import Door
-
-_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 @click.command(short_help="Cosign the checkpoints of logs that only grow.")
@@ -40,17 +39,8 @@ _FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
     show_default=True,
     help="The folder of its key, and of what it has cosigned.",
 )
-@click.option(
-    "--listen",
-    "place",
-    default="127.0.0.1:0",
-    show_default=True,
-    metavar="HOST:PORT",
-    help="Where to listen; off loopback only with TLS and a token.",
-)
-@click.option("--cert", type=_FILE, metavar="FILE", help="Serve by TLS with this certificate (PEM).")
-@click.option("--key", type=_FILE, metavar="FILE", help="The certificate's private key (PEM).")
-@click.option("--token-file", type=_FILE, metavar="FILE", help="Demand the bearer token in this file.")
+@listen_options("TLS and a token")
+@click.option("--token-file", type=FILE, metavar="FILE", help="Demand the bearer token in this file.")
 @anywhere_option()
 @format_option
 def witness(

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from faultwire.store.database import Database
 
 
+UNSHAPED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+"""What reading a report raises where somebody sent one that lacks a part, or has another type there."""
+
+
 class _About(BaseModel):
     """The facts of a run that is pushed: those of `run.json`, and nothing else."""
 
@@ -136,7 +140,7 @@ class Acts:
             raise UsageError("the store has no such run", code="store.no_run")
         try:
             return compared(*documents)
-        except (KeyError, TypeError, ValueError) as error:
+        except UNSHAPED as error:
             raise UsageError(
                 f"the reports of `{printable(run)[:64]}` and `{printable(before)[:64]}` cannot be compared: "
                 f"{type(error).__name__}",

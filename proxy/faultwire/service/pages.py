@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import PackageLoader
+from jinja2 import PackageLoader, TemplateError
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -15,6 +15,7 @@ from faultwire.report.comparison import trend_part
 from faultwire.report.html import environment, render
 from faultwire.report.page import spark
 from faultwire.report.text import line
+from faultwire.service.acts import UNSHAPED
 from faultwire.service.api import allowed, text
 from faultwire.service.guard import HEADERS, Refused
 from faultwire.service.roles import Caller
@@ -188,7 +189,7 @@ class _Pages:
         document = await run_in_threadpool(self._acts.report, name, params["run"], params["phase"])
         try:
             made = await run_in_threadpool(render, document)
-        except Exception as error:  # noqa: BLE001 - a document that somebody sent may lack anything
+        except (*UNSHAPED, TemplateError) as error:  # what is missing, jinja names by an error of its own
             raise Refused(
                 422, "service.report", f"this report cannot be shown: {type(error).__name__}"
             ) from None

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from starlette.routing import Route
 from tests.unit.service.conftest import BASE, Team, pushed
 
+from faultwire import clock
+from faultwire.contract.matrix import Matrix
+from faultwire.report.document import Subject, document as written
 from faultwire.service import api, pages
 from faultwire.service.acts import Acts
+from faultwire.service.browsers import LASTS_S
 from faultwire.service.guard import HEADERS, LARGEST
 from faultwire.service.settings import Alert, Project, Rule, Settings
 from faultwire.store.tokens import revoke
@@ -184,6 +189,31 @@ async def test_a_browser_comes_in_by_a_token_and_adds_by_its_page_alone(made: Te
         assert (await made.ask("GET", path, None, cookie=cookie)).status_code in (200, 303, 422), path
     assert (await made.ask("POST", "/logout", None, f"csrf={word}".encode(), **form)).status_code == 303
     assert (await made.ask("GET", "/projects/shop", None, cookie=cookie)).headers["location"] == "/login"
+
+
+async def test_a_browser_is_sent_away_when_its_time_is_over(
+    made: Team, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cookie, _ = await come_in(made, made.token("viewer"))
+    now = clock.monotonic()
+    for later, status in ((LASTS_S - 60, 200), (LASTS_S + 60, 303)):
+        monkeypatch.setattr(clock, "monotonic", lambda later=later: now + later)
+        assert (await made.ask("GET", "/projects/shop", None, cookie=cookie)).status_code == status
+
+
+def whole_but_for_its_duration() -> Json:
+    about = Subject("r1", "contract", "agent", 42, 1, "2026-01-01", 0.0, "0" * 64, phase="contract")
+    made: Json = json.loads(json.dumps(written(about, (), (), (), Matrix(()), (), redact=str)))
+    del made["run"]["duration_s"]
+    return made
+
+
+@pytest.mark.parametrize("report", [{"cells": [], "score": {}}, whole_but_for_its_duration()])
+async def test_a_report_that_lacks_parts_is_named_as_one(made: Team, report: Json) -> None:
+    run = {**pushed("r1"), "reports": {"contract": report}}
+    assert (await made.push(run)).status_code == 201
+    done = await made.ask("GET", "/projects/shop/runs/r1/contract.html", made.token("viewer"))
+    assert (done.status_code, done.json()["error"]["code"]) == (422, "service.report")
 
 
 async def test_a_wrong_token_opens_nothing_and_is_named(made: Team) -> None:
