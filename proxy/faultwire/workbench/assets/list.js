@@ -23,7 +23,8 @@ export class List {
     this.head = el("div", { role: "row", class: "line head", "aria-rowindex": 1 });
     for (const [name, text] of Object.entries(columns)) this.head.append(el("span", { role: "columnheader", class: `c-${name}` }, text));
     this.space = el("div", { class: "space", role: "rowgroup" });
-    grid.append(el("div", { role: "rowgroup", class: "heads" }, this.head), this.space);
+    this.heads = el("div", { role: "rowgroup", class: "heads" }, this.head);
+    grid.append(this.heads, this.space);
     grid.addEventListener("scroll", () => this.#draw(), { passive: true });
     new ResizeObserver(() => this.#draw()).observe(grid);
     this.space.addEventListener("click", (event) => this.#clicked(event));
@@ -49,10 +50,11 @@ export class List {
     this.selected = Math.max(0, Math.min(at, this.length - 1));
     this.selectedPlace = this.store.shown[this.selected];
     const top = this.selected * this.height;
-    const room = this.grid.clientHeight - this.head.offsetHeight;
+    const room = this.grid.clientHeight - this.heads.offsetHeight;
     const now = this.grid.scrollTop * this.#stretch();
-    if (top < now) this.grid.scrollTop = top / this.#stretch();
-    else if (top + this.height > now + room) this.grid.scrollTop = (top + this.height - room) / this.#stretch();
+    // Browsers scroll by whole pixels, each of which may stand for many: rounded so that the row is whole in sight.
+    if (top < now) this.grid.scrollTop = Math.floor(top / this.#stretch());
+    else if (top + this.height > now + room) this.grid.scrollTop = Math.ceil((top + this.height - room) / this.#stretch());
     this.#draw();
   }
 
@@ -69,7 +71,7 @@ export class List {
   #stretch() {
     const whole = this.length * this.height;
     if (whole <= HIGHEST) return 1;
-    const unseen = this.head.offsetHeight - this.grid.clientHeight;
+    const unseen = this.heads.offsetHeight - this.grid.clientHeight;
     return (whole + unseen) / (HIGHEST + unseen);
   }
 
