@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use faultwire_core::Error;
+use faultwire_core::redact::Text;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -53,10 +54,6 @@ pub fn lenient<'a>(text: &'a Bound<'_, PyString>) -> PyResult<Cow<'a, str>> {
         return Ok(Cow::Borrowed(text));
     }
     let encoded = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
-    let mut bytes = encoded.cast::<PyBytes>()?.as_bytes().to_vec();
-    while let Err(error) = std::str::from_utf8(&bytes) {
-        let at = error.valid_up_to();
-        bytes[at..at + 3].copy_from_slice("\u{FFFD}".as_bytes());
-    }
-    Ok(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
+    let plain = Text::wtf8(encoded.cast::<PyBytes>()?.as_bytes());
+    Ok(Cow::Owned(plain.plain().to_owned()))
 }

@@ -10,7 +10,8 @@ use regex::Regex;
 use super::edit::{Edit, merged};
 use super::known::{Known, known_edits};
 use super::packed::Unpack;
-use super::search::{edits, suspects};
+use super::search::edits;
+use super::suspect::suspects;
 use super::text::{Text, is_blank};
 use super::url::pair_class;
 

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::names::hex;
-use super::search::compiled;
+use super::suspect::compiled;
 use super::text::{Builder, Text};
 use super::unwrap::Inner;
 

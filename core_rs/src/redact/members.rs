@@ -5,9 +5,9 @@ use regex::Regex;
 
 use super::edit::{Edit, MARK};
 use super::names::body_names;
-use super::search::{compiled, starts};
+use super::quoted::{Strings, string_at};
+use super::suspect::{compiled, starts};
 use super::text::{Text, is_blank};
-use super::unwrap::{Strings, string_at};
 
 static NAMES: LazyLock<Option<Regex>> =
     LazyLock::new(|| compiled(&format!(r#"["'](?i:{})["']\s*:"#, body_names())));

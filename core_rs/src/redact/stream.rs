@@ -3,115 +3,27 @@
 //! Two texts are watched. One is the stream itself. The other is what it says: models send a few letters per event,
 //! so a key that a model repeats stands in no single event, but in their texts joined.
 use std::collections::HashMap;
-use std::sync::LazyLock;
-
-use regex::Regex;
 
 use super::edit::{Edit, merged};
+use super::joined::{Look, across};
 use super::known::Known;
-use super::names::body_names;
 use super::packed::Unpack;
-use super::search::{compiled, edits, suspects};
-use super::shapes::LONGEST;
+use super::pieces::Piece;
+use super::search::edits;
+use super::suspect::suspects;
+use super::tail::open_tail;
 use super::text::Text;
-use super::unwrap::{in_string, unescape, unescaped};
-
-static OPEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let member = format!(
-        r#"\\*["'](?i:{})\\*["']?\s*(?::\s*(?:\\*["'](?:[^"'\\]|\\.)*\\?|[-0-9.eE+]*|\[[^\]]*)?)?"#,
-        body_names()
-    );
-    let parts = [
-        r#"[!-~&&[^"'<>\\]]+"#,
-        r#"[A-Za-z0-9_.-]{2,64}[ \t]{0,3}(?:=|:=|=>|:)[ \t]{0,3}["'`]?[!-~&&[^"'<>\\]]*"#,
-        r#"(?:Bearer|bearer|BEARER) +[!-~&&[^"'<>\\]]*"#,
-        r"(?:[A-Za-z0-9+/]{32,76}\r?\n[ \t]?){1,256}[A-Za-z0-9+/=]{0,80}",
-        r"-----BEGIN[A-Z ]*-{0,4}",
-        r"-----BEGIN [A-Z ]{0,32}PRIVATE KEY[^-]*-----[^-]*(?:-{1,5}[A-Z ]*-{0,4})?",
-        &member,
-    ];
-    compiled(&format!("(?:{})$", parts.join("|")))
-});
-
-/// A piece of a stream's text: member name, and its place in the stream (escapes and all). A line of bare text
-/// has no name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece<'a> {
-    pub name: &'a str,
-    pub start: usize,
-    pub end: usize,
-}
-
-/// Where secrets are looked for in a joined text.
-type Look<'a> = &'a dyn Fn(&Text) -> Vec<Edit>;
-
-/// The first character that may belong to a secret which has not come whole; the end where there is none.
-pub fn open_tail(text: &Text) -> usize {
-    let plain = text.plain();
-    let from = text.back(plain.len(), LONGEST);
-    let found = OPEN.as_ref().map(|open| open.find(&plain[from..]));
-    // Without the expression everything may.
-    found.map_or(from, |found| {
-        found.map_or(plain.len(), |found| from + found.start())
-    })
-}
 
 /// Members that carry pieces of text in the streams of some protocols.
 #[derive(Clone, Debug)]
 pub struct Stream {
-    names: Vec<String>,
+    pub(super) names: Vec<String>,
 }
 
 impl Stream {
     pub fn new(mut names: Vec<String>) -> Self {
         names.sort_unstable();
         Stream { names }
-    }
-
-    /// The pieces: those of members in order, then those of bare lines.
-    pub fn pieces<'a>(&'a self, text: &str) -> Vec<Piece<'a>> {
-        let mut found = self.members(text);
-        bare_lines(text, &mut found);
-        found
-    }
-
-    fn members<'a>(&'a self, text: &str) -> Vec<Piece<'a>> {
-        let bytes = text.as_bytes();
-        let mut found = Vec::new();
-        // A quote that ended a text begins no name.
-        let (mut at, mut done) = (0, 0);
-        // `"name": "`: looked for by the end of the name, of which there are the fewest.
-        while let Some(colon) = memchr::memmem::find(&bytes[at..], b"\":").map(|size| at + size) {
-            let next = colon + 1;
-            let start = match bytes.get(colon + 2..) {
-                Some([b'"', ..]) => colon + 3,
-                Some([b' ', b'"', ..]) => colon + 4,
-                _ => {
-                    at = next;
-                    continue;
-                }
-            };
-            at = next;
-            let Some(name) = self.name_before(&bytes[done.min(colon)..colon]) else {
-                continue;
-            };
-            if let Some(end) = closed(bytes, start) {
-                found.push(Piece { name, start, end });
-                (at, done) = (end + 1, end + 1);
-            }
-        }
-        found
-    }
-
-    /// The name that ends here behind a quote, if it is one of them.
-    fn name_before(&self, before: &[u8]) -> Option<&str> {
-        let quote = memchr::memrchr(b'"', &before[before.len().saturating_sub(64)..])?;
-        let name = &before[before.len().saturating_sub(64) + quote + 1..];
-        let at = self
-            .names
-            .binary_search_by(|one| one.as_bytes().cmp(name))
-            .ok()?;
-        Some(&self.names[at])
     }
 
     /// The stream's texts by member name, escapes as they are, in the order in which the names come.
@@ -203,106 +115,6 @@ pub fn secrets(text: &Text, unpack: &dyn Unpack) -> Vec<Edit> {
     match suspects(text) {
         true => edits(text, 0, Known::All, unpack),
         false => Vec::new(),
-    }
-}
-
-/// The edits of each secret in the joined pieces. The first piece gets the placeholder, the others lose their part.
-pub fn across(text: &Text, pieces: &[Piece], look: Look) -> Vec<Vec<Edit>> {
-    let mut said = Vec::new();
-    for piece in pieces {
-        let raw = text.part(piece.start, piece.end);
-        match !piece.name.is_empty() && raw.contains(&b'\\') {
-            true => {
-                let inner = unescaped(text, piece.start, piece.end, None);
-                said.extend_from_slice(inner.part(0, inner.plain().len()));
-            }
-            false => said.extend_from_slice(raw),
-        }
-    }
-    let joined = Text::wtf8(said);
-    let found = look(&joined);
-    if found.is_empty() {
-        return Vec::new();
-    }
-    // A number for each byte: many times the text, so made only for one that holds something.
-    let (mut starts, mut ends) = (Vec::new(), Vec::new());
-    for piece in pieces {
-        let places = match piece.name.is_empty() {
-            true => (piece.start..=piece.end).collect(),
-            false => unescape(text, piece.start, piece.end).starts,
-        };
-        starts.extend_from_slice(&places[..places.len() - 1]);
-        ends.extend_from_slice(&places[1..]);
-    }
-    let parts = found
-        .into_iter()
-        .map(|edit| split(&joined, edit, &starts, &ends));
-    parts.filter(|parts| !parts.is_empty()).collect()
-}
-
-/// One edit of joined text as edits of the runs that are contiguous in the stream.
-fn split(joined: &Text, edit: Edit, starts: &[usize], ends: &[usize]) -> Vec<Edit> {
-    let lead = starts.get(edit.begin()).copied();
-    let mut out: Vec<Edit> = Vec::new();
-    let inside = joined.plain()[edit.start..edit.end].char_indices();
-    for (offset, one) in inside {
-        let at = edit.start + offset;
-        let last = at + one.len_utf8() - 1;
-        match out.last_mut() {
-            Some(run) if run.end == starts[at] => run.end = ends[last],
-            _ => out.push(Edit {
-                start: starts[at],
-                end: ends[last],
-                lead,
-                ..Edit::default()
-            }),
-        }
-    }
-    if let Some(first) = out.first_mut() {
-        first.quote = in_string(&edit.quote);
-        first.what = edit.what;
-        first.value = edit.value;
-    }
-    out
-}
-
-/// Where the inside of a string ends that begins at `at`, if its quote comes before a bare backslash.
-fn closed(bytes: &[u8], mut at: usize) -> Option<usize> {
-    loop {
-        at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?;
-        match (bytes[at], bytes.get(at + 1)) {
-            (b'"', _) => return Some(at),
-            (_, Some(next)) if *next != b'\n' => at += 2,
-            _ => return None,
-        }
-    }
-}
-
-/// Data lines that are no JSON: some servers send bare text.
-fn bare_lines<'a>(text: &str, found: &mut Vec<Piece<'a>>) {
-    const DATA: &str = "data:";
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while let Some(size) = memchr::memmem::find(&bytes[at..], DATA.as_bytes()) {
-        let place = at + size;
-        at = place + DATA.len();
-        if place > 0 && bytes[place - 1] != b'\n' {
-            continue;
-        }
-        let start = at + usize::from(bytes.get(at) == Some(&b' '));
-        if matches!(bytes.get(start), Some(b'{' | b'[')) {
-            continue;
-        }
-        let end =
-            memchr::memchr2(b'\r', b'\n', &bytes[start..]).map_or(bytes.len(), |size| start + size);
-        if start < end {
-            found.push(Piece {
-                name: "",
-                start,
-                end,
-            });
-        }
-        at = at.max(end);
     }
 }
 

@@ -1,8 +1,6 @@
 //! What wrapped texts say, with a map back to where each character stood: JSON strings and percent-encoding.
 use super::edit::Edit;
-use super::members::said_end;
 use super::names::hex;
-use super::shapes::LONGEST;
 use super::text::{Builder, Text};
 
 /// Decoded text; the byte `i` stood at `starts[i]`, and the last of them is the end.
@@ -22,63 +20,6 @@ impl Inner {
             quote: encode(&edit.quote),
             ..edit
         }
-    }
-}
-
-/// A JSON string: where it begins, where its inside ends, and where it does, with its quote if there is one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Quoted {
-    pub start: usize,
-    pub inner: usize,
-    pub end: usize,
-}
-
-/// The first string that begins at `at` or behind it.
-pub fn string_at(text: &str, at: usize) -> Option<Quoted> {
-    let bytes = text.as_bytes();
-    let start = at + memchr::memchr(b'"', bytes.get(at..)?)?;
-    let inner = said_end(bytes, start + 1, b'"');
-    let end = inner + usize::from(bytes.get(inner) == Some(&b'"'));
-    Some(Quoted { start, inner, end })
-}
-
-/// Which places of a text are inside of a JSON string. Asked in ascending order, it reads on from the last
-/// answer: a text of nothing but such places is read once.
-#[derive(Debug)]
-pub struct Strings<'a> {
-    text: &'a str,
-    asked: usize,
-    start: usize,
-    end: usize,
-}
-
-impl<'a> Strings<'a> {
-    pub fn new(text: &'a str) -> Self {
-        Strings {
-            text,
-            asked: 0,
-            start: 0,
-            end: 0,
-        }
-    }
-
-    /// Is this inside? Then a bare double quote after it ends that string.
-    pub fn holds(&mut self, place: usize) -> bool {
-        let bytes = self.text.as_bytes();
-        if let Some(found) = memchr::memrchr(b'\n', &bytes[self.asked..place]) {
-            let line = self.asked + found + 1;
-            if line > self.end {
-                (self.start, self.end) = (line, line);
-            }
-        }
-        self.asked = place;
-        while self.end <= place {
-            // Where no string follows, none will be looked for again.
-            let none = (usize::MAX, usize::MAX);
-            let found = string_at(self.text, self.end);
-            (self.start, self.end) = found.map_or(none, |string| (string.start, string.end));
-        }
-        self.start <= place
     }
 }
 
@@ -170,69 +111,6 @@ pub fn unquote(text: &Text, start: usize, end: usize, plus: u8) -> Inner {
     }
 }
 
-/// How long a unit of a run is that begins at `at`; 0 where none does.
-pub type Unit = fn(&[u8], usize) -> usize;
-
-/// With what encoders leave as it is: `encodeURIComponent` !*'(), `encodeURI` ;,/:@$ besides, and Go's
-/// `PathEscape` :@$. A value ends where its run ends, so what is left out here would stay of a password.
-pub fn percent_unit(bytes: &[u8], at: usize) -> usize {
-    match bytes[at] {
-        b'%' => match bytes.get(at + 1..at + 3) {
-            Some(digits) if digits.iter().all(u8::is_ascii_hexdigit) => 3,
-            _ => 0,
-        },
-        byte => usize::from(byte.is_ascii_alphanumeric() || b"_.~+/:@!*'()$,;-".contains(&byte)),
-    }
-}
-
-pub fn base64_unit(bytes: &[u8], at: usize) -> usize {
-    usize::from(bytes[at].is_ascii_alphanumeric() || b"+/_-".contains(&bytes[at]))
-}
-
-/// Gives the runs of one kind of characters that the places are in, each once, at most `LONGEST` of one to
-/// either side of a place. What lies before the end of the last run is not looked at again.
-pub fn runs(
-    text: &Text,
-    places: impl Iterator<Item = usize>,
-    unit: Unit,
-    mut take: impl FnMut(usize, usize),
-) {
-    let bytes = text.plain().as_bytes();
-    let mut at = 0;
-    for place in places {
-        if place < at {
-            continue;
-        }
-        let floor = text.back(place, LONGEST).max(at);
-        let parts = |byte: &u8| b"\"\n ?&=".contains(byte); // in no run
-        let before = bytes[floor..place].iter().rposition(parts);
-        let start = before.map_or(floor, |found| floor + found + 1);
-        let limit = text.ahead(place, LONGEST);
-        if let Some((from, to)) = run(&bytes[..limit], start, place, unit) {
-            at = to;
-            take(from, to);
-        }
-    }
-}
-
-/// The first run from `at` on that ends behind `place`.
-fn run(bytes: &[u8], mut at: usize, place: usize, unit: Unit) -> Option<(usize, usize)> {
-    while at < bytes.len() {
-        let from = at;
-        while at < bytes.len() {
-            match unit(bytes, at) {
-                0 => break,
-                size => at += size,
-            }
-        }
-        if at > from && at > place {
-            return Some((from, at));
-        }
-        at += usize::from(at == from || at < bytes.len());
-    }
-    None
-}
-
 /// A quote as it stands in a JSON string.
 pub fn in_string(quote: &str) -> String {
     quote.replace('\\', "\\\\").replace('"', "\\\"")
@@ -298,41 +176,5 @@ mod tests {
             ("\\\\\\\"".into(), "%5C%22".into())
         );
         assert_eq!(in_markup("\\\"&"), "&#92;&quot;&amp;");
-    }
-
-    #[test]
-    fn places_in_strings_are_those_that_a_search_from_the_beginning_finds() {
-        let mut seed = 7u32;
-        let mut draw = |most: usize| {
-            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (seed >> 16) as usize % most
-        };
-        for _ in 0..4000 {
-            let size = draw(14);
-            let text: String = (0..size)
-                .map(|_| ['"', '"', '\\', '\n', '\'', 'a'][draw(6)])
-                .collect();
-            let mut spans = Vec::new();
-            let mut at = 0;
-            while let Some(string) = string_at(&text, at) {
-                spans.push(string.start..string.end);
-                at = string.end;
-            }
-            let mut strings = Strings::new(&text);
-            for place in (0..=size).filter(|_| draw(3) == 0) {
-                let expected = spans.iter().any(|span| span.contains(&place));
-                assert_eq!(strings.holds(place), expected, "{text:?} {place}");
-            }
-        }
-    }
-
-    #[test]
-    fn runs_are_given_once_and_whole() {
-        let text = Text::new("a=x%41!%42| %43");
-        let mut found = Vec::new();
-        runs(&text, [3, 7, 12].into_iter(), percent_unit, |a, b| {
-            found.push((a, b))
-        });
-        assert_eq!(found, [(2, 10), (12, 15)]);
     }
 }

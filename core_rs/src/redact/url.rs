@@ -6,7 +6,7 @@ use regex::Regex;
 use super::edit::{Edit, MARK};
 use super::known::{Known, known_edits};
 use super::names::{query_class, query_names, unquote_plus};
-use super::search::{compiled, starts};
+use super::suspect::{compiled, starts};
 use super::text::{Text, is_blank};
 
 /// Under a common name (`?state=open`, `?code=404`) a text must be so long to be taken for a secret.
