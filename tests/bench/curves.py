@@ -152,12 +152,13 @@ def measured(
     target: float | None = None,
     native: bool = False,
 ) -> list[Row]:
-    """One point, faultwire's value over mitmdump's of the same round; `native`: on the native path too, which
-    must have served every tunnel."""
+    """One point, faultwire's value over mitmdump's of the same round; `native`: on mitmproxy's layers and on the
+    native path, which must have served every tunnel."""
     name = f"curve-{measure}-{point.name}".replace(" ", "-").replace(",", "")
     profile = point.profile or subjects.ARMED
     with ExitStack() as engines:
-        plain = engines.enter_context(Engine.start(subjects.settings(rig.folder / name, rig.keys)))
+        path = {"native": False} if native else {}
+        plain = engines.enter_context(Engine.start(subjects.settings(rig.folder / name, rig.keys, **path)))
         found = [subjects.opened(plain, "bench", profile, rig.port)]
         if native:
             settings = subjects.settings(rig.folder / f"{name}-native", rig.keys, native=True)

@@ -120,7 +120,7 @@ async def exchange(target: Target, path: str, pid: int) -> bytes:
 
 def counted_engine(folder: Path, keys: pki.Pki, report: Path) -> Engine:
     """An engine as `Engine.start` starts one, in a process that counts."""
-    made = settings(folder / "run", keys)
+    made = settings(folder / "run", keys, native=False)
     made.run_dir.mkdir(mode=0o700)
     path = os.pathsep.join(dict.fromkeys([str(ROOT), *(place for place in sys.path if place)]))
     with (folder / "engine.log").open("ab") as log:

@@ -253,7 +253,7 @@ class EngineSettings(Frozen):
     idle_request_s: float = _seconds("FAULTWIRE_IDLE_REQUEST_S", REQUEST_S)
     handshake_s: float = _seconds("FAULTWIRE_HANDSHAKE_S", HANDSHAKE_S)
     per_source: int = Field(default_factory=_per_source, ge=1)
-    native: bool = Field(default_factory=partial(_switched_on, NATIVE, "off"))
+    native: bool = Field(default_factory=partial(_switched_on, NATIVE, "on"))
     """Are TLS and HTTP/1.1 of tunnels the core's, where it does all that a tunnel needs?"""
     http2: bool = Field(default_factory=partial(_switched_on, HTTP2, "on"))
     """Is HTTP/2 agreed on with every client that offers it, not only with those that offer nothing else?"""

@@ -71,7 +71,7 @@ def test_routes_of_base_url_mode_have_plain_names(name: str) -> None:
     assert EngineSettings(**WHERE, reverse={"a-1.b_2": "https://x.test/v1"}).reverse
 
 
-SWITCHES = [("FAULTWIRE_NATIVE", "native", False), ("FAULTWIRE_HTTP2", "http2", True)]
+SWITCHES = [("FAULTWIRE_NATIVE", "native", True), ("FAULTWIRE_HTTP2", "http2", True)]
 
 
 @pytest.mark.parametrize(("variable", "field", "default"), SWITCHES)
@@ -91,7 +91,7 @@ def test_the_native_path_and_http_2_are_chosen_by_the_environment(
     assert getattr(EngineSettings(**WHERE), field) is (default if on is None else on)
 
 
-@pytest.mark.parametrize(("variable", "default"), [("FAULTWIRE_NATIVE", "off"), ("FAULTWIRE_HTTP2", "on")])
+@pytest.mark.parametrize(("variable", "default"), [("FAULTWIRE_NATIVE", "on"), ("FAULTWIRE_HTTP2", "on")])
 def test_a_choice_that_there_is_not_is_refused(
     monkeypatch: pytest.MonkeyPatch, variable: str, default: str
 ) -> None:
