@@ -88,6 +88,7 @@ async def test_each_endpoint_of_a_project_is_closed_to_strangers_to_other_projec
     least = {
         ("POST", "/api/projects/{project}/runs"): "runner",
         ("POST", "/api/projects/{project}/runs/{run}/shares"): "runner",
+        ("POST", "/api/projects/{project}/runs/{run}/blame"): "runner",
         ("POST", "/projects/{project}/runs/{run}/shares"): "runner",
         ("POST", "/api/projects/{project}/baseline"): "admin",
         ("POST", "/projects/{project}/runs/{run}/baseline"): "admin",
@@ -96,7 +97,7 @@ async def test_each_endpoint_of_a_project_is_closed_to_strangers_to_other_projec
         ("DELETE", "/api/projects/{project}/tokens/{ident}"): "admin",
     }
     asked = [(method, path) for method, path in endpoints(made) if "{project}" in path]
-    assert len(asked) == 21
+    assert len(asked) == 23
     for method, path in asked:
         place = path.format(project="shop", run="r1", phase="contract", ident="x")
         body: Json | None = {} if method != "GET" else None
