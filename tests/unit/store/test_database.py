@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,6 +58,24 @@ def test_an_older_schema_is_brought_forward_with_what_it_holds(engine: Engine, t
         assert compare_metadata(MigrationContext.configure(connection), tables) == []
         assert connection.scalar(sa.select(runs.c.id)) == "r"
     again.dispose()
+
+
+def test_the_steps_only_add_so_that_a_service_of_an_earlier_version_goes_on_beside_a_later_one() -> None:
+    folder = Path(v0001_runs.__file__).parent
+    for path in sorted(folder.glob("v*.py")):
+        assert set(changes(path.read_text())) <= {"create_table", "create_index", "execute", "get_bind"}
+    bad = "def upgrade():\n    op.drop_column('runs', 'seed')\n    op.execute('DROP TABLE runs')"
+    assert changes(bad) == ["drop_column", "DROP"], "the control"
+
+
+def changes(source: str) -> list[str]:
+    """What a step does to a schema: the names of Alembic's operations, and verbs of SQL that take away."""
+    calls = [one for one in ast.walk(ast.parse(source)) if isinstance(one, ast.Call)]
+    names = [one.func.attr for one in calls if isinstance(one.func, ast.Attribute)
+             and isinstance(one.func.value, ast.Name) and one.func.value.id == "op"]  # fmt: skip
+    texts = [one.value for one in ast.walk(ast.parse(source)) if isinstance(one, ast.Constant)]
+    verbs = [word for text in texts if isinstance(text, str) for word in ("DROP", "RENAME") if word in text]
+    return [one for one in names if one != "execute" or not verbs] + verbs
 
 
 def test_a_newer_schema_is_refused_and_left_alone(engine: Engine, tmp_path: Path) -> None:
