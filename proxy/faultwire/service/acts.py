@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 import httpx
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from faultwire._core import __version__
 from faultwire.errors import FaultwireError, UsageError, printable
@@ -51,13 +51,22 @@ class _About(BaseModel):
     commit_id: str | None = Field(default=None, max_length=64)
     version: str = Field(max_length=40)
 
+    @field_validator("*")
+    @classmethod
+    def _without_nul(cls, value: object) -> object:
+        if isinstance(value, str) and "\0" in value:  # PostgreSQL has none in a text
+            raise ValueError("expected no NUL")
+        return value
+
 
 class _Pushed(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     about: _About
     reports: dict[str, dict[str, Any]] = Field(min_length=1, max_length=20)
-    tapes: dict[Annotated[str, Field(max_length=200)], Digest] = Field(default_factory=dict, max_length=1000)
+    tapes: dict[Annotated[str, Field(max_length=200, pattern=r"^[^\x00]+$")], Digest] = Field(
+        default_factory=dict, max_length=1000
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,6 +140,8 @@ class Guarded:
         writes = request.method not in READING
         if origin is not None and writes and origin not in gate.origins:
             raise Refused(403, "service.origin", "the request comes from a page of another origin")
+        if "\0" in request.scope["path"]:
+            raise Refused(400, "service.request", "the path holds a NUL, which no name here does")
         path = request.url.path
         await self._identify(request)
         state = request.state

@@ -169,7 +169,8 @@ class Store:
         connection.execute(phases.insert().values(**key, name=name, score=score, report=packed))
         rows = [
             {**key, "phase": name, "number": number}
-            | {field: str(cell.get(field, ""))[:most] for field, most in CELL.items()}
+            # PostgreSQL has no NUL in a text; the report keeps it.
+            | {field: str(cell.get(field, "")).replace("\0", "\ufffd")[:most] for field, most in CELL.items()}
             for number, cell in enumerate(document.get("cells", ()))
         ]
         if rows:

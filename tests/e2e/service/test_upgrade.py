@@ -1,5 +1,5 @@
-"""Upgrades: data of the first schema is there afterwards, an older service goes on beside a newer one until it
-ends, and says then how to go on."""
+"""Upgrades: data of the first schema is there afterwards; an older service goes on beside a newer one until
+it ends, and says then how to go on."""
 
 from __future__ import annotations
 
@@ -67,13 +67,11 @@ def of_the_first_schema(url: str) -> None:
         connection.execute(
             sa.text("INSERT INTO phases VALUES ('shop', 'r1', 'contract', :score, :report)"), phase
         )
+        keys = ("invocation", "invariant", "scenario", "severity", "verdict")
+        named = ", ".join(f":{key}" for key in keys)
+        insert = sa.text(f"INSERT INTO cells VALUES ('shop', 'r1', 'contract', :number, {named})")
         for number, cell in enumerate(document(30, 30)["cells"]):
-            keys = ("invocation", "invariant", "scenario", "severity", "verdict")
-            connection.execute(
-                sa.text("INSERT INTO cells VALUES ('shop', 'r1', 'contract', :number, :invocation, :invariant, "
-                        ":scenario, :severity, :verdict)"),
-                {"number": number, **{key: cell[key] for key in keys}},
-            )  # fmt: skip
+            connection.execute(insert, {"number": number, **{key: cell[key] for key in keys}})
     engine.dispose()
 
 
