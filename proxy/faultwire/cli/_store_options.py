@@ -68,6 +68,7 @@ def stored(store: Target | None, run: Path) -> None:
     """Keep a run's results in a store, if there is one; closes it. Raises UsageError and FaultwireError."""
     if store is None:
         return
+    from faultwire.cli._pushed import blames_of
     from faultwire.cli.output import say
     from faultwire.store.results import run_of
 
@@ -75,6 +76,8 @@ def stored(store: Target | None, run: Path) -> None:
         store.add(run_of(run))
         for note in store.notes:
             say(note)
+        for _, document in blames_of(run, ()):
+            store.add_blame(run.name, document)
     finally:
         store.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,42 +12,89 @@ from faultwire.cli._store_options import StoreOptions, project_option, store_opt
 from faultwire.cli.output import say, show
 from faultwire.text import counted
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from faultwire.cli._store_options import Target
+
 
 @click.command("push", short_help="Send runs' results and tapes to where a team keeps them.")
-@click.argument("names", nargs=-1, required=True, metavar="RUN|TAPE…")
+@click.argument("names", nargs=-1, metavar="RUN|TAPE…")
 @click.option("--tapes", metavar="PLACE", help="Where tapes go: a folder, or s3://BUCKET/PREFIX.")
+@click.option(
+    "--blame",
+    "blames",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    multiple=True,
+    metavar="FILE",
+    help="Also send this `blame.json` of the run (repeatable), for the page of the run.",
+)
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Send nothing: compare --store with --tapes; exits 1 if a run lacks its tape, or a tape its run.",
+)
 @store_option
 @project_option
 def push(
-    names: tuple[str, ...], tapes: str | None, store_url: str | None, store_token: Path | None,
-    project: str | None,
+    names: tuple[str, ...], tapes: str | None, blames: tuple[Path, ...], check: bool, store_url: str | None,
+    store_token: Path | None, project: str | None,
 ) -> None:  # fmt: skip
     """Send runs (by id, `last`, or folder) and tapes: results to --store, tapes to --tapes.
 
     Each tape must verify and be sealed. What is there already is not sent again, so that the same command
-    goes on where one was cut.
+    goes on where one was cut. What `ci --explain` found is sent with the run.
     """
-    from faultwire.errors import UsageError
+    from faultwire.cli._pushed import compare
 
     options = StoreOptions(store_url, project, store_token)
-    if tapes is None and store_url is None:
-        raise UsageError("found neither --store nor --tapes, expected one of them", code="usage.push")
-    found = [(name, _run(name)) for name in names]
+    if check:
+        compare(options, tapes, names)
+        return
+    found = _asked(names, tapes, store_url, blames)
     store = options.open()
     try:
         for name, run in found:
             if store is not None and run is not None:
-                from faultwire.store.results import run_of
-
-                added = store.add(run_of(run))
-                show(f"{run.name}: {'added to' if added else 'is already in'} the store")
-                for note in store.notes:
-                    say(note)
+                _push_run(store, run, blames)
             if tapes is not None:
                 _push_tapes(tapes, name, run, options.project)
     finally:
         if store is not None:
             store.close()
+
+
+def _asked(
+    names: Sequence[str], tapes: str | None, store_url: str | None, blames: Sequence[Path]
+) -> list[tuple[str, Path | None]]:
+    """Each name with the run's folder. Raises UsageError for options that make no sense together."""
+    from faultwire.errors import UsageError
+
+    if not names:
+        raise click.MissingParameter(param_type="argument", param_hint="RUN|TAPE…")
+    if tapes is None and store_url is None:
+        raise UsageError("found neither --store nor --tapes, expected one of them", code="usage.push")
+    found = [(name, _run(name)) for name in names]
+    if blames and (len(found) != 1 or found[0][1] is None or store_url is None):
+        raise UsageError(
+            "found `--blame`, expected one run and --store with it", code="usage.push",
+            hint="`faultwire push RUN --blame .faultwire/blame/…/blame.json --store …`",
+        )  # fmt: skip
+    return found
+
+
+def _push_run(store: Target, run: Path, blames: Sequence[Path]) -> None:
+    from faultwire.cli._pushed import blames_of
+    from faultwire.store.results import run_of
+
+    results = list(blames_of(run, blames))  # before anything is sent
+    added = store.add(run_of(run))
+    show(f"{run.name}: {'added to' if added else 'is already in'} the store")
+    for note in store.notes:
+        say(note)
+    for path, document in results:
+        fresh = store.add_blame(run.name, document)
+        show(f"{path}: {'added to' if fresh else 'is already in'} the store")
 
 
 def _run(name: str) -> Path | None:
@@ -67,11 +115,12 @@ def _run(name: str) -> Path | None:
 
 def _push_tapes(place: str, name: str, run: Path | None, project: str) -> None:
     from faultwire.store.objects import Objects
+    from faultwire.store.results import tapes_of
     from faultwire.store.tapes import push as send
     from faultwire.tape.files.find import find
 
     objects = Objects(place)
-    paths = [find(name)] if run is None else sorted([*run.glob("*.tape"), *run.glob("tapes/*.tape")])
+    paths = [find(name)] if run is None else tapes_of(run)
     for path in paths:
         done = send(objects, path, project)
         pieces = counted(done.sent, "piece")

@@ -36,11 +36,18 @@ from faultwire.cli.output import Format, format_option, say, show, show_json
     "--audit", "folder", type=click.Path(path_type=Path), default=".faultwire/audit", show_default=True,
     help="The folder of tapes that are the audit log.",
 )  # fmt: skip
+@click.option(
+    "--metrics-token",
+    "scraper",
+    type=FILE,
+    metavar="FILE",
+    help="Answer /metrics to who shows the token in this file.",
+)
 @anywhere_option()
 @format_option
 def serve(
     store: str, tapes: str | None, settings: Path | None, place: str, cert: Path | None, key: Path | None,
-    address: str | None, folder: Path, format_: Format,
+    address: str | None, folder: Path, scraper: Path | None, format_: Format,
 ) -> NoReturn:  # fmt: skip
     """Show a team its runs: trends, significant drops, cells that change, comments, links to share.
 
@@ -70,6 +77,7 @@ def serve(
         objects=None if tapes is None else Objects(tapes), audit=placed(folder / FIRST).parent,
         origin=name_for(Path.cwd().name), signer=project_signer(),
         key=load_key(STATE / "keys" / "redaction.key"), address=address and address.rstrip("/"),
+        scraper=None if scraper is None else program.scraper_token(scraper),
     )  # fmt: skip
 
     def ready(url: str, audit: Path) -> None:

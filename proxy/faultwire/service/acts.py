@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
 
 import httpx
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from faultwire._core import __version__
 from faultwire.errors import FaultwireError, UsageError, printable
 from faultwire.service.alerts import send
+from faultwire.service.blame import checked
+from faultwire.service.metrics import Metrics
 from faultwire.service.regression import Compared, compared, promotes
-from faultwire.store import team
+from faultwire.store import blamed, team
 from faultwire.store.dashboards import counts, phase_names
 from faultwire.store.results import NAME, Store, StoredRun
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from faultwire.store.database import Database
 
 
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 UNSHAPED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 """What reading a report raises where somebody sent one that lacks a part, or has another type there."""
 
@@ -47,12 +51,22 @@ class _About(BaseModel):
     commit_id: str | None = Field(default=None, max_length=64)
     version: str = Field(max_length=40)
 
+    @field_validator("*")
+    @classmethod
+    def _without_nul(cls, value: object) -> object:
+        if isinstance(value, str) and "\0" in value:  # PostgreSQL has none in a text
+            raise ValueError("expected no NUL")
+        return value
+
 
 class _Pushed(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     about: _About
     reports: dict[str, dict[str, Any]] = Field(min_length=1, max_length=20)
+    tapes: dict[Annotated[str, Field(max_length=200, pattern=r"^[^\x00]+$")], Digest] = Field(
+        default_factory=dict, max_length=1000
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +87,24 @@ class Acts:
     engine: Database
     settings: Settings
     post: Callable[..., httpx.Response] = httpx.post
+    metrics: Metrics = field(default_factory=lambda: Metrics(__version__))
 
     def take(self, project: str, fields: Mapping[str, Any], by: str) -> Taken:
         """Keep a run, compare it with the baseline, report a significant drop, promote by the project's rule.
 
         Raises UsageError for what is no run, and where another one of its name is kept.
         """
+        try:
+            taken = self._take(project, fields, by)
+        except UsageError:
+            self.metrics.count("faultwire_service_uploads_total", outcome="refused")
+            raise
+        outcome = "added" if taken.added else "known"
+        self.metrics.count("faultwire_service_uploads_total", outcome=outcome)
+        self.metrics.count("faultwire_service_drops_total", len(taken.drops))
+        return taken
+
+    def _take(self, project: str, fields: Mapping[str, Any], by: str) -> Taken:
         try:
             pushed = _Pushed.model_validate(fields)
         except ValidationError as error:
@@ -93,9 +119,11 @@ class Acts:
             name: json.dumps(report, separators=(",", ":")).encode()
             for name, report in pushed.reports.items()
         }
-        run = StoredRun(about, reports)
+        run = StoredRun(about, reports, pushed.tapes)
         if not Store(self.engine, project).add(run):
             return Taken(pushed.about.id, added=False)
+        cells = sum(len(report["cells"]) for report in pushed.reports.values())
+        self.metrics.count("faultwire_service_cells_total", cells)
         mine = self.settings.projects.get(project)
         before = team.baseline(self.engine, project)
         drops: tuple[Any, ...] = ()
@@ -109,8 +137,15 @@ class Acts:
         if reason is not None:
             team.promote(self.engine, project, pushed.about.id, by, reason)
         if mine is not None and before is not None:
-            problems += send(mine.alerts, project, about, before["run"], drops, self.post)
+            failed = list(send(mine.alerts, project, about, before["run"], drops, self.post))
+            self.metrics.count("faultwire_service_alert_failures_total", len(failed))
+            problems += failed
         return Taken(pushed.about.id, True, tuple(one.text for one in drops), reason, tuple(problems))
+
+    def take_blame(self, project: str, run: str, document: Mapping[str, Any], by: str) -> bool:
+        """Keep what `faultwire blame` found of a run; False where the same is kept already. Raises UsageError
+        for what is no such result, or one of another run."""
+        return blamed.add(self.engine, project, run, checked(document, run), by)
 
     def runs(self, project: str, most: int) -> Sequence[Mapping[str, Any]]:
         """The latest runs, the oldest first, with their counts."""

@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from faultwire.service.guard import Refused
 from faultwire.store import team, tokens
+from faultwire.store.blamed import blame_of
 from faultwire.store.dashboards import MOST, changing
 from faultwire.store.tapes import kept
 
@@ -43,7 +44,7 @@ def allowed(request: Request, act: Act) -> str:
 
 
 def routes(acts: Acts, objects: Objects | None, oidc: Oidc | None) -> list[Route]:
-    """All endpoints of `/api/`, and `/health`."""
+    """All endpoints of `/api/`."""
     return _Endpoints(acts, objects, oidc).routes()
 
 
@@ -55,7 +56,6 @@ class _Endpoints:
         """The paths."""
         run = "/api/projects/{project}/runs/{run}"
         return [
-            Route("/health", self.health),
             Route("/api/me", self.me),
             Route("/api/exchange", self.exchange, methods=["POST"]),
             Route("/api/projects/{project}/runs", self.runs),
@@ -64,6 +64,8 @@ class _Endpoints:
             Route(f"{run}/reports/{{phase}}", self.report),
             Route(f"{run}/comparison", self.comparison),
             Route(f"{run}/changing", self.changing),
+            Route(f"{run}/blame", self.blame),
+            Route(f"{run}/blame", self.add_blame, methods=["POST"]),
             Route(f"{run}/comments", self.comments),
             Route(f"{run}/comments", self.comment, methods=["POST"]),
             Route(f"{run}/shares", self.share, methods=["POST"]),
@@ -76,9 +78,6 @@ class _Endpoints:
         ]
 
     # ------------------------------------------------------------ who is there
-
-    async def health(self, _request: Request) -> Response:
-        return JSONResponse({"status": "ok"})
 
     async def me(self, request: Request) -> Response:
         caller = request.state.caller
@@ -134,6 +133,17 @@ class _Endpoints:
         project = allowed(request, "read")
         found = await self._run(changing, project, request.path_params["run"])
         return JSONResponse({"cells": [asdict(cell) for cell in found]})
+
+    async def blame(self, request: Request) -> Response:
+        project = allowed(request, "read")
+        found = await self._run(blame_of, project, request.path_params["run"])
+        return JSONResponse({"blame": [asdict(one) for one in found]})
+
+    async def add_blame(self, request: Request) -> Response:
+        project = allowed(request, "push")
+        given = (request.path_params["run"], request.state.fields, request.state.caller.name)
+        added = await run_in_threadpool(self._acts.take_blame, project, *given)
+        return JSONResponse({"run": request.path_params["run"], "added": added}, 201 if added else 200)
 
     # ------------------------------------------------------------ what a team adds
 

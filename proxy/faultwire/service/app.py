@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from faultwire.errors import FaultwireError, UsageError
-from faultwire.service import api, pages
+from faultwire.service import api, operations, pages
 from faultwire.service.guard import Gate, Guarded, NotLetIn, Refused
 
 if TYPE_CHECKING:
@@ -23,15 +23,18 @@ STATUS = {"store.no_run": 404, "store.no_token": 404, "service.no_baseline": 404
 """Of our errors; others are 400."""
 
 
-def application(acts: Acts, gate: Gate, objects: Objects | None, oidc: Oidc | None, base: str) -> Any:
-    """Everything that the service answers. `base` is its own address."""
+def application(
+    acts: Acts, gate: Gate, objects: Objects | None, oidc: Oidc | None, base: str, scraper: str | None = None
+) -> Any:
+    """Everything that the service answers. `base` is its own address; who scrapes it shows `scraper`."""
     handlers: dict[Any, Any] = {HTTPException: _http_error, FaultwireError: _our_error}
     routes = [
+        *operations.routes(gate, scraper),
         *api.routes(acts, objects, oidc),
         *pages.routes(acts, gate.browsers, objects, oidc, base),
     ]
     made = Starlette(routes=routes, exception_handlers=handlers)
-    return Guarded(made, gate)
+    return Guarded(made, gate, {route.endpoint: route.path for route in routes})
 
 
 async def _http_error(request: Request, error: HTTPException) -> Response:

@@ -38,6 +38,11 @@ class Browsers:
         """The cookie's name."""
         return "__Host-faultwire" if self.tls else "faultwire-service"
 
+    @property
+    def count(self) -> int:
+        """How many have come in and are kept."""
+        return len(self._known)
+
     def opened(self, caller: Caller) -> str:
         """A new cookie's value."""
         while len(self._known) >= MOST:

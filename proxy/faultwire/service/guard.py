@@ -6,7 +6,7 @@ The body of a request that changes something is read here and nowhere else, so t
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hmac import compare_digest
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
@@ -16,12 +16,16 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from faultwire import clock, events
+from faultwire._core import __version__
 from faultwire.errors import FaultwireError
+from faultwire.service.metrics import UNROUTED, Metrics
 from faultwire.service.roles import Caller
 from faultwire.store.tokens import look_up
 from faultwire.text import safe
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from faultwire.service.audit import Audit
     from faultwire.service.browsers import Browser, Browsers
     from faultwire.store.database import Database
@@ -31,10 +35,14 @@ READING = ("GET", "HEAD")
 LARGEST_RUN = 64 << 20
 """Bytes of a run that is pushed; of any other body `LARGEST`."""
 LARGEST = 64 << 10
+LARGEST_BLAME = 8 << 20
+"""Bytes of what `faultwire blame` found."""
 REFUSALS = 120
 """Refusals of unknown callers that the audit log keeps in a minute; the others are counted."""
 CALLBACK = "/login/callback"
-OPEN = ("/login", "/login/oidc", CALLBACK, "/style.css", "/health", "/api/exchange")
+METRICS = "/metrics"
+OPEN = ("/login", "/login/oidc", CALLBACK, "/style.css", "/health", "/ready", "/api/exchange", METRICS)
+"""What nobody needs to be known for; `/metrics` wants a token of its own."""
 SHARED = "/shared/"
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; "
@@ -75,13 +83,15 @@ class Gate:
     audit: Audit
     hosts: frozenset[str]
     origins: frozenset[str]
+    metrics: Metrics = field(default_factory=lambda: Metrics(__version__))
 
 
 class Guarded:
     """An ASGI application behind the rules; handlers find `caller`, `browser` and `fields` in the state."""
 
-    def __init__(self, app: Any, gate: Gate) -> None:
-        self._app, self._gate = app, gate
+    def __init__(self, app: Any, gate: Gate, paths: Mapping[Any, str]) -> None:
+        """`paths` is the template of each endpoint's path."""
+        self._app, self._gate, self._paths = app, gate, paths
         self._minute, self._refused = 0, 0
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -91,10 +101,21 @@ class Guarded:
         request = Request(scope, receive)
         state = request.state
         state.caller, state.browser, state.fields, state.code = None, None, {}, ""
-        sent = _Sending(send)
+        sent, began = _Sending(send), clock.monotonic()
+        self._gate.metrics.begun()
+        try:
+            await self._answer(request, receive, sent)
+        finally:
+            path = self._paths.get(scope.get("endpoint"), UNROUTED)
+            took = clock.monotonic() - began
+            self._gate.metrics.ended(path, request.method, sent.status, state.code, took)
+
+    async def _answer(self, request: Request, receive: Any, sent: _Sending) -> None:
+        scope, state = request.scope, request.state
         try:
             await self._let_in(request)
         except Refused as why:
+            state.code = why.code
             await self._kept(request, why.status, why.code)
             await _refusal(request, why)(scope, receive, sent)
             return
@@ -119,6 +140,8 @@ class Guarded:
         writes = request.method not in READING
         if origin is not None and writes and origin not in gate.origins:
             raise Refused(403, "service.origin", "the request comes from a page of another origin")
+        if "\0" in request.scope["path"]:
+            raise Refused(400, "service.request", "the path holds a NUL, which no name here does")
         path = request.url.path
         await self._identify(request)
         state = request.state
@@ -132,10 +155,20 @@ class Guarded:
             )
         if writes:
             pushes = path.endswith("/runs") and state.browser is None and state.caller is not None
-            state.fields = await _fields(request, LARGEST_RUN if pushes else LARGEST)
+            state.fields = await self._fields(request, pushes=pushes)
             _check_word(request, state.browser)
 
+    async def _fields(self, request: Request, *, pushes: bool) -> dict[str, Any]:
+        blames = request.url.path.endswith("/blame") and request.state.caller is not None
+        most = LARGEST_RUN if pushes else LARGEST_BLAME if blames else LARGEST
+        found, size = await _fields(request, most)
+        if pushes:
+            self._gate.metrics.count("faultwire_service_upload_bytes_total", size)
+        return found
+
     async def _identify(self, request: Request) -> None:
+        if request.url.path == METRICS:
+            return  # its token is none of the store's
         given = request.headers.getlist("authorization")
         if given:
             kind, _, word = given[0].partition(" ")
@@ -173,18 +206,20 @@ class Guarded:
                 asked, project if known else None, "" if caller is None else caller.name, status, code
             )
         except FaultwireError:
+            self._gate.metrics.count("faultwire_service_audit_failures_total")
             return False
         return True
 
 
 class _Sending:
-    """Adds our headers to every answer."""
+    """Adds our headers to every answer; `status` is the one that was sent."""
 
     def __init__(self, send: Any) -> None:
-        self._send = send
+        self._send, self.status = send, 500
 
     async def __call__(self, message: Any) -> None:
         if message["type"] == "http.response.start":
+            self.status = message["status"]
             given = {name for name, _ in message["headers"]}
             more = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
             message["headers"] = [*message["headers"], *(pair for pair in more if pair[0] not in given)]
@@ -207,8 +242,8 @@ class _Held:
             await self._send(message)
 
 
-async def _fields(request: Request, most: int) -> dict[str, Any]:
-    """The JSON object or the form of a request. Raises Refused."""
+async def _fields(request: Request, most: int) -> tuple[dict[str, Any], int]:
+    """The JSON object or the form of a request, and its bytes. Raises Refused."""
     data = bytearray()
     try:
         async for piece in request.stream():
@@ -222,13 +257,13 @@ async def _fields(request: Request, most: int) -> dict[str, Any]:
         if kind == "application/x-www-form-urlencoded":
             pairs = parse_qsl(data.decode("ascii"), max_num_fields=20, encoding="utf-8", errors="strict")
             # A form's lines end with CRLF (HTML, "normalize newlines").
-            return {name: value.replace("\r\n", "\n") for name, value in pairs}
+            return {name: value.replace("\r\n", "\n") for name, value in pairs}, len(data)
         found = json.loads(data) if data else {}
     except (ValueError, RecursionError):
         raise Refused(400, "service.body", "the body is neither JSON nor a form") from None
     if not isinstance(found, dict):
         raise Refused(400, "service.body", "expected a JSON object")
-    return found
+    return found, len(data)
 
 
 def _check_word(request: Request, browser: Browser | None) -> None:

@@ -17,9 +17,11 @@ from faultwire.report.page import spark
 from faultwire.report.text import line
 from faultwire.service.acts import UNSHAPED
 from faultwire.service.api import allowed, text
+from faultwire.service.blame import by_session
 from faultwire.service.guard import HEADERS, Refused
 from faultwire.service.roles import Caller
 from faultwire.store import team, tokens
+from faultwire.store.blamed import blame_of
 from faultwire.store.dashboards import MOST, changing
 from faultwire.store.tapes import kept
 from faultwire.workbench.after import POLICY
@@ -182,6 +184,7 @@ class _Pages:
         return {
             "run": found, "baseline": base, "compared": compared, "problem": problem,
             "comments": team.comments_on(engine, project, run), "changing": changing(engine, project, run),
+            "blame": by_session(blame_of(engine, project, run)),
         }  # fmt: skip
 
     async def report(self, request: Request) -> Response:

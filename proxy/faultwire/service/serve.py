@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from faultwire.errors import UsageError
+from faultwire.ingestion.serve import SHORTEST_TOKEN
 from faultwire.service.acts import Acts
 from faultwire.service.app import application
 from faultwire.service.audit import Audit
@@ -39,6 +40,8 @@ class Service:
     signer: SignerKey
     key: bytes
     address: str | None = None
+    scraper: str | None = None
+    """The token of who may read `/metrics`; without one nobody may."""
 
 
 def serve(service: Service, ready: Callable[[str, Path], None]) -> int | None:
@@ -61,11 +64,36 @@ def serve(service: Service, ready: Callable[[str, Path], None]) -> int | None:
         hosts = service.listen.hosts(port) | _named(base)
         scheme = base.partition("://")[0]
         gate = Gate(engine, browsers, audit, hosts, frozenset(f"{scheme}://{host}" for host in hosts))
-        made = application(Acts(engine, service.settings), gate, service.objects, oidc, base)
+        acts = Acts(engine, service.settings, metrics=gate.metrics)
+        made = application(acts, gate, service.objects, oidc, base, service.scraper)
         server = HttpServer(made, lambda: None, service.listen.certificate, service.listen.key)
         ready(base, audit.path)
         server.run(sockets=[bound])
         return server.ended_by
+
+
+def scraper_token(path: Path) -> str:
+    """The token for `/metrics`. A group may read its file, since that is how containers mount secrets.
+
+    Raises UsageError where it is none, or where everybody can read it.
+    """
+    try:
+        mode, found = path.stat().st_mode & 0o777, path.read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read `--metrics-token {path}`: {error}", code="usage.token") from error
+    if mode & 0o007:
+        raise UsageError(
+            f"`{path}` has mode {mode:03o}, expected 440 or less",
+            code="usage.token",
+            hint=f"chmod 440 {path}",
+        )
+    if len(found) < SHORTEST_TOKEN or not found.isascii() or not found.isprintable() or " " in found:
+        raise UsageError(
+            f"`{path}` holds no token: expected {SHORTEST_TOKEN} or more printable characters",
+            code="usage.token",
+            hint="for example `openssl rand -hex 32 > FILE`",
+        )
+    return found
 
 
 def _provider(settings: Settings) -> Oidc | None:

@@ -124,11 +124,24 @@ def _upgrade(engine: Engine) -> None:
             raise UsageError(
                 f"found the schema `{now[:40]}` in the store, expected at most `{known.get_current_head()}`",
                 code="store.newer",
-                hint="a later faultwire made it: install that one here, too",
+                hint="a later faultwire made it: `pip install --upgrade faultwire` here, or start its newer "
+                "image; a schema never goes back",
             )
         if now != known.get_current_head():
             settings.attributes["connection"] = connection
             command.upgrade(settings, "head")
+
+
+def answers(engine: Engine) -> None:
+    """Ask the database for nothing. Raises FaultwireError where it does not answer."""
+    from sqlalchemy import text
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        with engine.connect() as connection:
+            connection.execute(text("SELECT 1"))
+    except SQLAlchemyError as error:
+        raise unreachable(engine, error) from error
 
 
 @contextmanager

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import re
-from dataclasses import dataclass
-from hashlib import sha256
+from dataclasses import dataclass, field
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ import zstandard
 
 from faultwire.errors import TapeError, UsageError, printable
 from faultwire.store.database import in_project, open_engine
-from faultwire.store.schema import cells, phases, projects, runs
+from faultwire.store.schema import cells, phases, projects, run_tapes, runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,14 +31,18 @@ CELL = {"invocation": 400, "invariant": 200, "scenario": 200, "severity": 20, "v
 
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run as a store holds it: a row of `runs`, and the report of each phase as JSON text, by name."""
+    """A run as a store holds it: a row of `runs`, and the report of each phase as JSON text, by name.
+
+    `tapes` is the SHA-256 of each tape of the run, by the name of its file.
+    """
 
     about: Mapping[str, Any]
     reports: Mapping[str, bytes]
+    tapes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def content(self) -> str:
-        """A hash of all of it."""
+        """A hash of what can never change: of all but `tapes`, which may be sealed or erased anew."""
         parts = [json.dumps(dict(self.about), sort_keys=True).encode()]
         parts += [part for name, report in sorted(self.reports.items()) for part in (name.encode(), report)]
         return sha256(b"".join(b"%d:%s" % (len(part), part) for part in parts)).hexdigest()
@@ -66,8 +71,20 @@ def run_of(folder: Path) -> StoredRun:
     digests = ("config_digest", "agent_digest", "profiles_digest")
     about = {key: ended.get(key) for key in (*keys, *digests)}
     return StoredRun(
-        {"id": folder.name, **about, "commit_id": ended.get("commit"), "version": __version__}, reports
+        {"id": folder.name, **about, "commit_id": ended.get("commit"), "version": __version__},
+        reports,
+        {path.name: _digest(path) for path in tapes_of(folder)},
     )
+
+
+def tapes_of(folder: Path) -> list[Path]:
+    """The tapes of a run: the run's own, and those of its workers or engines."""
+    return sorted([*folder.glob("*.tape"), *folder.glob("tapes/*.tape")])
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def _read(path: Path) -> bytes:
@@ -105,6 +122,7 @@ class Store:
                 sa.select(runs.c.content).where(runs.c.project == self.project, runs.c.id == run.about["id"])
             )
             if known == run.content:
+                self._add_tapes(connection, run)
                 return False
             if known is not None:
                 raise UsageError(
@@ -117,7 +135,31 @@ class Store:
             connection.execute(runs.insert().values(project=self.project, content=run.content, **run.about))
             for name, report in run.reports.items():
                 self._add_phase(connection, str(run.about["id"]), name, report)
+            self._add_tapes(connection, run)
         return True
+
+    def _add_tapes(self, connection: Connection, run: StoredRun) -> None:
+        """Those that are not known yet, or not by this hash."""
+        mine = (run_tapes.c.project == self.project, run_tapes.c.run == run.about["id"])
+        query = sa.select(run_tapes.c.name, run_tapes.c.number, run_tapes.c.digest).where(*mine)
+        latest = {
+            name: (number, digest)
+            for name, number, digest in connection.execute(query.order_by(run_tapes.c.number))
+        }
+        key = {"project": self.project, "run": run.about["id"]}
+        rows = [
+            {**key, "name": name[:200], "number": latest.get(name, (0, ""))[0] + 1, "digest": digest}
+            for name, digest in run.tapes.items()
+            if latest.get(name, (0, ""))[1] != digest
+        ]
+        if rows:
+            connection.execute(run_tapes.insert(), rows)
+
+    def add_blame(self, run: str, document: Mapping[str, Any]) -> bool:
+        """Keep what `faultwire blame` found of a run; False where the same is there."""
+        from faultwire.store.blamed import add
+
+        return add(self._engine, self.project, run, document, f"user:{getpass.getuser()}")
 
     def _add_phase(self, connection: Connection, run: str, name: str, report: bytes) -> None:
         document = json.loads(report)
@@ -127,7 +169,8 @@ class Store:
         connection.execute(phases.insert().values(**key, name=name, score=score, report=packed))
         rows = [
             {**key, "phase": name, "number": number}
-            | {field: str(cell.get(field, ""))[:most] for field, most in CELL.items()}
+            # PostgreSQL has no NUL in a text; the report keeps it.
+            | {field: str(cell.get(field, "")).replace("\0", "\ufffd")[:most] for field, most in CELL.items()}
             for number, cell in enumerate(document.get("cells", ()))
         ]
         if rows:

@@ -121,9 +121,38 @@ tokens = Table(
 """Who may come in: `digest` is the SHA-256 of the secret. One that names a `run` is a link to share, which
 shows that run and nothing else."""
 
+blames = Table(
+    "blames",
+    tables,
+    Column("project", String(100), primary_key=True),
+    Column("run", String(64), primary_key=True),
+    Column("id", String(64), primary_key=True),
+    Column("document", LargeBinary, nullable=False),
+    Column("pushed_by", String(200), nullable=False),
+    Column("pushed_at", String(40), nullable=False),
+    ForeignKeyConstraint(["project", "run"], ["runs.project", "runs.id"]),
+)
+"""What `faultwire blame` found of a run: `document` is its `blame.json`, compressed (Zstandard), `id` its
+hash."""
+
+run_tapes = Table(
+    "run_tapes",
+    tables,
+    Column("project", String(100), primary_key=True),
+    Column("run", String(64), primary_key=True),
+    Column("name", String(200), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("digest", String(64), nullable=False),
+    ForeignKeyConstraint(["project", "run"], ["runs.project", "runs.id"]),
+)
+"""The tapes of a run by the name in its folder and the SHA-256 of the file; of several with one name the row
+with the largest `number` counts."""
+
 SEPARATED = ("runs", "phases", "cells")
 """Tables that are append-only, and whose rows are seen from within their project alone."""
 TEAM_APPENDED = ("comments", "baselines")
 """The same, of what a team adds."""
+ADDED_LATER = ("blames", "run_tapes")
+"""The same, of what is pushed beside a run."""
 TEAM_CHANGED = ("tokens",)
 """Seen from within their project alone; a row may be changed."""

@@ -12,6 +12,7 @@ import httpx
 from faultwire.errors import FaultwireError, UsageError, printable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from faultwire.store.results import StoredRun
@@ -72,7 +73,7 @@ class ServiceClient:
     def add(self, run: StoredRun) -> bool:
         """Push a run; False where the same is there already. What the service found stands in `notes`."""
         reports = {name: json.loads(report) for name, report in run.reports.items()}
-        body = {"about": dict(run.about), "reports": reports}
+        body = {"about": dict(run.about), "reports": reports, "tapes": dict(run.tapes)}
         taken = self._asked("POST", f"/api/projects/{quote(self.project, safe='')}/runs", json=body)
         if taken.get("drops"):
             self.notes += [
@@ -83,6 +84,12 @@ class ServiceClient:
             self.notes += [f"it is the baseline now: {printable(str(taken['promoted']))[:400]}"]
         self.notes += [printable(str(one))[:400] for one in taken.get("problems", ())]
         return bool(taken.get("added"))
+
+    def add_blame(self, run: str, document: Mapping[str, Any]) -> bool:
+        """Push what `faultwire blame` found of a run; False where the same is there."""
+        project, name = quote(self.project, safe=""), quote(run, safe="")
+        path = f"/api/projects/{project}/runs/{name}/blame"
+        return bool(self._asked("POST", path, json=dict(document)).get("added"))
 
     def close(self) -> None:
         """Let its connections go."""

@@ -23,7 +23,7 @@ from faultwire.tape.evidence.sealer import seal_path
 from faultwire.tape.evidence.verify import verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from faultwire.store.objects import Objects
 
@@ -167,6 +167,21 @@ def _read_manifest(objects: Objects, project: str, digest: str) -> dict[str, Any
             else f"the manifest `{digest[:16]}` names what is no piece"
         )
     return dict(found)
+
+
+def lacking(objects: Objects, project: str, digests: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Tapes that are not whole, each with how many of its pieces are not there; a manifest that cannot be
+    read counts as one."""
+    there = {name.rpartition("/")[2] for name, _ in objects.list("blobs/")}
+    for digest in digests:
+        try:
+            manifest = _read_manifest(objects, project, digest)
+        except TapeTampered:
+            yield digest, 1
+            continue
+        needed = {piece for role in ("tape", "seal") for piece, _ in manifest["files"][role]["pieces"]}
+        if needed - there:
+            yield digest, len(needed - there)
 
 
 def collect_garbage(

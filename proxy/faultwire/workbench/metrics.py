@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from faultwire import clock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from faultwire.events import Recorded
 
@@ -125,26 +125,30 @@ class Metrics:
         if metric.kind != "histogram":
             for labels, value in sorted(self._counts[name].items()):
                 yield (
-                    f"{name}{_labels(labels)} {value:g}"
+                    f"{name}{labelled(labels)} {value:g}"
                     if isinstance(value, float)
-                    else (f"{name}{_labels(labels)} {value}")
+                    else (f"{name}{labelled(labels)} {value}")
                 )
             return
         for (own, labels), buckets in sorted(self._buckets.items()):
             if own == name:
-                yield from _histogram(name, labels, buckets, self._sums[name, labels])
+                yield from histogram(name, labels, buckets, self._sums[name, labels])
 
 
-def _histogram(name: str, labels: Labels, buckets: list[int], total: float) -> Iterator[str]:
+def histogram(
+    name: str, labels: Labels, buckets: list[int], total: float, limits: Sequence[float] = BUCKETS_S
+) -> Iterator[str]:
+    """The lines of a histogram, of which `buckets` are not cumulative yet; `limits` in seconds."""
     below = 0
-    for limit, count in zip((*map(str, BUCKETS_S), "+Inf"), buckets, strict=True):
+    for limit, count in zip((*map(str, limits), "+Inf"), buckets, strict=True):
         below += count
-        yield f"{name}_bucket{_labels((*labels, ('le', limit)))} {below}"
-    yield f"{name}_sum{_labels(labels)} {total:.6f}"
-    yield f"{name}_count{_labels(labels)} {below}"
+        yield f"{name}_bucket{labelled((*labels, ('le', limit)))} {below}"
+    yield f"{name}_sum{labelled(labels)} {total:.6f}"
+    yield f"{name}_count{labelled(labels)} {below}"
 
 
-def _labels(labels: Labels) -> str:
+def labelled(labels: Labels) -> str:
+    """Labels as a sample has them; whatever is in a value stays one line."""
     if not labels:
         return ""
     return "{" + ",".join(f'{name}="{_escaped(value)}"' for name, value in labels) + "}"

@@ -136,3 +136,52 @@ def test_uploads_that_are_killed_leave_no_half_of_a_tape_and_what_was_acknowledg
 def test_the_commands_say_what_they_lack(project: Any) -> None:
     for arguments, code in ((("push", "last"), 2), (("gc", "--tapes", "/none"), 2), (("push", "x"), 2)):
         assert project.run(*arguments).returncode == code
+
+
+def test_what_is_missing_between_both_places_is_named_and_then_not(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "team").mkdir()
+    store, tapes = ("--store", "sqlite:///../team.db"), ("--tapes", "../team")
+    assert project.run("contract", "run", "-q", *store).returncode == 0
+    run = project.runs[-1].name
+    check = ("push", "--check", *store, *tapes)
+    done = project.run(*check)
+    assert (done.returncode, done.stdout.count("\n")) == (1, 1), done.stderr
+    assert done.stdout.startswith(f"run {run}: its tape run.tape (")
+    assert project.run("push", "last", *tapes).returncode == 0
+    done = project.run(*check)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "1 run and 1 tape of `shop`: nothing is missing" in done.stderr
+    (piece, *_) = sorted((tmp_path / "team" / "blobs").glob("*/*"))
+    kept = piece.read_bytes()
+    piece.unlink()
+    done = project.run(*check)
+    assert (done.returncode, "it lacks 1 piece" in done.stdout) == (1, True)
+    piece.write_bytes(kept)
+    (tmp_path / "team.db").rename(tmp_path / "lost.db")
+    done = project.run(*check)
+    assert (done.returncode, "no run in the store has it" in done.stdout) == (1, True)
+    service = ("--store", "https://team.example")
+    for wrong in (store, tapes, ("last", *store, *tapes), (*service, *tapes)):
+        assert project.run("push", "--check", *wrong).returncode == 2
+
+
+def test_what_explain_found_goes_to_the_store_with_the_run(project: Project, tmp_path: Path) -> None:
+    down = {"name": "down", "faults": [{"status": {"code": 503}, "on": {"host": "*"}}]}
+    guess = {"type": "excludes_pattern", "id": "no-guess", "patterns": ["Surely"], "severity": "high"}
+    project.write(contract={"name": "c", "invariants": [guess], "chaos_matrix": [down]}, invariants=None)
+    careless = {"TALKER": "careless"}
+    done = project.run("ci", "-q", "--explain", "60", "--store", "sqlite:///../team.db", env=careless)
+    assert "Traceback" not in done.stderr
+    (path,) = sorted(project.runs[-1].glob("blame-*.json"))[:1]
+    with sqlite3.connect(tmp_path / "team.db") as database:
+        known = database.execute("SELECT run, count(*) FROM blames GROUP BY run").fetchall()
+    assert known == [(project.runs[-1].name, len(sorted(project.runs[-1].glob("blame-*.json"))))]
+    again = project.run("push", "last", "--blame", str(path), "--store", "sqlite:///../team.db")
+    assert again.returncode == 0, again.stderr
+    assert "is already in the store" in again.stdout
+    other = tmp_path / "other.json"
+    other.write_text(path.read_text().replace(project.runs[-1].name, "20200101-000000-aaaa"))
+    refused = project.run("push", "last", "--blame", str(other), "--store", "sqlite:///../team.db")
+    assert (refused.returncode, "expected a tape of the run" in refused.stderr) == (2, True)
+    alone = project.run("push", "last", "--blame", str(path), "--tapes", "../team")
+    assert (alone.returncode, "expected one run and --store with it" in alone.stderr) == (2, True)

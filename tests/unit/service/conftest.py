@@ -22,6 +22,7 @@ from faultwire.tape.evidence.signed_note import SignerKey
 
 HOST = "team.example"
 BASE = f"http://{HOST}"
+SCRAPER = "scraper-0123456789-0123456789"
 
 
 def document(passed: int, total: int, scenario: str = "calm") -> dict[str, Any]:
@@ -61,8 +62,11 @@ class Team:
         self.engine = open_engine(f"sqlite:///{folder}/results.db")
         self.audit = Audit(folder / "audit", "team", SignerKey.fresh("team"), bytes(32))
         self.browsers = Browsers(tls=False)
-        gate = Gate(self.engine, self.browsers, self.audit, frozenset((HOST,)), frozenset((BASE,)))
-        self.app = application(Acts(self.engine, settings, self.refused), gate, None, oidc, BASE)
+        self.gate = gate = Gate(
+            self.engine, self.browsers, self.audit, frozenset((HOST,)), frozenset((BASE,))
+        )
+        acts = Acts(self.engine, settings, self.refused, gate.metrics)
+        self.app = application(acts, gate, None, oidc, BASE, SCRAPER)
         self.tokens: dict[tuple[str, str], str] = {}
 
     def refused(self, *_: Any, **__: Any) -> httpx.Response:

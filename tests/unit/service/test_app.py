@@ -61,6 +61,8 @@ async def test_a_run_is_taken_once_and_read_again(made: Team) -> None:
         {}, {"about": {}}, {"about": pushed("r")["about"], "reports": {}}, {**pushed("r"), "more": 1},
         {"about": {**pushed("r")["about"], "id": "../x"}, "reports": pushed("r")["reports"]},
         {"about": {**pushed("r")["about"], "id": "a\n"}, "reports": pushed("r")["reports"]},
+        {"about": {**pushed("r")["about"], "commit_id": "a\0b"}, "reports": pushed("r")["reports"]},
+        {**pushed("r"), "tapes": {"run.tape": "x"}}, {**pushed("r"), "tapes": {"a\0b": "d" * 64}},
         {"about": {**pushed("r")["about"], "status": "running"}, "reports": pushed("r")["reports"]},
         {"about": {**pushed("r")["about"], "project": "other"}, "reports": pushed("r")["reports"]},
         {"about": pushed("r")["about"], "reports": {"contract": {"cells": "x"}}},
@@ -88,6 +90,7 @@ async def test_each_endpoint_of_a_project_is_closed_to_strangers_to_other_projec
     least = {
         ("POST", "/api/projects/{project}/runs"): "runner",
         ("POST", "/api/projects/{project}/runs/{run}/shares"): "runner",
+        ("POST", "/api/projects/{project}/runs/{run}/blame"): "runner",
         ("POST", "/projects/{project}/runs/{run}/shares"): "runner",
         ("POST", "/api/projects/{project}/baseline"): "admin",
         ("POST", "/projects/{project}/runs/{run}/baseline"): "admin",
@@ -96,7 +99,7 @@ async def test_each_endpoint_of_a_project_is_closed_to_strangers_to_other_projec
         ("DELETE", "/api/projects/{project}/tokens/{ident}"): "admin",
     }
     asked = [(method, path) for method, path in endpoints(made) if "{project}" in path]
-    assert len(asked) == 21
+    assert len(asked) == 23
     for method, path in asked:
         place = path.format(project="shop", run="r1", phase="contract", ident="x")
         body: Json | None = {} if method != "GET" else None
@@ -109,6 +112,25 @@ async def test_each_endpoint_of_a_project_is_closed_to_strangers_to_other_projec
             may = ("viewer", "runner", "admin").index(role) >= ("viewer", "runner", "admin").index(needed)
             status = (await made.ask(method, place, made.token(role), body)).status_code  # type: ignore[arg-type]
             assert (status != 403) is may, (method, path, role, status)
+
+
+async def test_a_path_with_a_nul_is_refused_before_a_database_sees_it(made: Team) -> None:
+    token = made.token("viewer")
+    for path in ("/api/projects/shop/runs/s3cret%00", "/projects/sh%00op", "/shared/a.b%00.c"):
+        answer = await made.ask("GET", path, token)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (400, "service.request")
+    plain = await made.ask("GET", "/api/projects/shop/runs/s3cret", token)
+    assert plain.status_code == 404  # the control
+
+
+async def test_a_nul_in_a_cell_s_name_is_kept_in_the_report_alone(made: Team) -> None:
+    run = pushed("r1", 1, 1)
+    run["reports"]["contract"]["cells"][0]["scenario"] = "a\0b"
+    assert (await made.push(run)).status_code == 201
+    (found,) = (await made.ask("GET", "/api/projects/shop/runs", made.token("viewer"))).json()["runs"]
+    assert list(found["scenarios"]) == ["a\ufffdb"]
+    report = (await made.ask("GET", f"{RUN}/reports/contract", made.token("viewer"))).json()
+    assert report["cells"][0]["scenario"] == "a\0b"
 
 
 async def test_a_token_that_is_none_has_ended_or_was_revoked_lets_nobody_in(made: Team) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,8 +14,13 @@ from sqlalchemy import Engine
 
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.store.database import in_project, open_engine, unreachable
-from faultwire.store.migrations.versions import v0001_runs, v0002_history, v0003_team
-from faultwire.store.schema import SEPARATED, TEAM_APPENDED, TEAM_CHANGED, runs, tables
+from faultwire.store.migrations.versions import (
+    v0001_runs,
+    v0002_history,
+    v0003_team,
+    v0006_operations,
+)
+from faultwire.store.schema import ADDED_LATER, SEPARATED, TEAM_APPENDED, TEAM_CHANGED, runs, tables
 
 RUN = {"project": "p", "id": "r", "content": "c", "command": "run", "status": "finished", "started_at": "t",
        "version": "1"}  # fmt: skip
@@ -34,6 +40,7 @@ def test_the_steps_make_the_tables_that_the_code_knows(engine: Engine) -> None:
     assert v0001_runs.SEPARATED == SEPARATED
     assert (v0003_team.down_revision, v0003_team.APPENDED) == (v0002_history.revision, TEAM_APPENDED)
     assert v0003_team.CHANGED == TEAM_CHANGED
+    assert (v0006_operations.revision, v0006_operations.APPENDED) == ("0006", ADDED_LATER)
 
 
 def test_an_older_schema_is_brought_forward_with_what_it_holds(engine: Engine, tmp_path: Path) -> None:
@@ -43,7 +50,7 @@ def test_an_older_schema_is_brought_forward_with_what_it_holds(engine: Engine, t
         later = ("ix_cells_project_invocation_invariant", "ix_cells_project_run_scenario_verdict")
         for index in ("ix_runs_project_started_at", *later):
             connection.execute(sa.text(f"DROP INDEX {index}"))
-        for table in (*TEAM_APPENDED, *TEAM_CHANGED):
+        for table in (*TEAM_APPENDED, *TEAM_CHANGED, *ADDED_LATER):
             connection.execute(sa.text(f"DROP TABLE {table}"))
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0001'"))
     again = open_engine(f"sqlite:///{tmp_path}/results.db")
@@ -53,12 +60,31 @@ def test_an_older_schema_is_brought_forward_with_what_it_holds(engine: Engine, t
     again.dispose()
 
 
+def test_the_steps_only_add_so_that_a_service_of_an_earlier_version_goes_on_beside_a_later_one() -> None:
+    folder = Path(v0001_runs.__file__).parent
+    for path in sorted(folder.glob("v*.py")):
+        assert set(changes(path.read_text())) <= {"create_table", "create_index", "execute", "get_bind"}
+    bad = "def upgrade():\n    op.drop_column('runs', 'seed')\n    op.execute('DROP TABLE runs')"
+    assert changes(bad) == ["drop_column", "DROP"], "the control"
+
+
+def changes(source: str) -> list[str]:
+    """What a step does to a schema: the names of Alembic's operations, and verbs of SQL that take away."""
+    calls = [one for one in ast.walk(ast.parse(source)) if isinstance(one, ast.Call)]
+    names = [one.func.attr for one in calls if isinstance(one.func, ast.Attribute)
+             and isinstance(one.func.value, ast.Name) and one.func.value.id == "op"]  # fmt: skip
+    texts = [one.value for one in ast.walk(ast.parse(source)) if isinstance(one, ast.Constant)]
+    verbs = [word for text in texts if isinstance(text, str) for word in ("DROP", "RENAME") if word in text]
+    return [one for one in names if one != "execute" or not verbs] + verbs
+
+
 def test_a_newer_schema_is_refused_and_left_alone(engine: Engine, tmp_path: Path) -> None:
     with engine.begin() as connection:
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(UsageError, match="found the schema `9999`") as raised:
         open_engine(f"sqlite:///{tmp_path}/results.db")
     assert raised.value.code == "store.newer"
+    assert "pip install --upgrade faultwire" in str(raised.value.hint)
     with engine.connect() as connection:
         assert connection.scalar(sa.text("SELECT version_num FROM alembic_version")) == "9999"
 

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.workbench.conftest import CUT, Deck, answered, asked
 
 from faultwire.workbench.index import TapeIndex
-from faultwire.workbench.metrics import METRICS, MOST, Metrics, _labels
+from faultwire.workbench.metrics import METRICS, MOST, Metrics, labelled
 
 DASHBOARD = Path(__file__).parents[3] / "docs" / "howto" / "grafana.json"
 LINE = re.compile(r'([a-z_]+)(?:\{((?:[a-z]+="(?:[^"\\]|\\.)*",?)*)\})? (-?[0-9.e+-]+)')
@@ -68,7 +68,7 @@ def test_names_of_models_cannot_fill_the_memory_nor_break_a_line(tmp_path: Path)
     names = {metrics._label("model", f"m{number}") for number in range(MOST + 50)}
     assert len(names) == MOST + 1
     assert "other" in names
-    line = _labels((("model", 'a"b\\c\nd\x1b[31m'),))
+    line = labelled((("model", 'a"b\\c\nd\x1b[31m'),))
     assert line == '{model="a\\"b\\\\c?d?[31m"}'
 
 
