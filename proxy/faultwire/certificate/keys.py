@@ -15,8 +15,10 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
+from faultwire.certificate.cosignature import WitnessKey
 from faultwire.errors import UsageError
-from faultwire.tape.evidence.keyring import given_key
+from faultwire.tape.evidence.keyring import given_key, given_line
+from faultwire.tape.evidence.signed_note import NoteError
 from faultwire.tape.format.small_file import small_file
 
 if TYPE_CHECKING:
@@ -167,6 +169,19 @@ def given_verifier(text: str) -> Verifier:
     ):
         return PemVerifier(key)
     raise UsageError(f"`{path}` is no key of Ed25519 or P-256", code="certificate.key")
+
+
+def given_witness(text: str) -> WitnessKey:
+    """A witness's key that a user named: the key itself, or a file that holds it. Raises UsageError."""
+    line, where = given_line(text)
+    try:
+        return WitnessKey.parse(line)
+    except NoteError as error:
+        raise UsageError(
+            f"{where} is no key of a witness: {error}",
+            code="witness.key",
+            hint="it is what `faultwire witness` prints as it starts, `NAME+ID+BASE64`",
+        ) from error
 
 
 def _read(path: Path) -> bytes:
