@@ -170,9 +170,9 @@ def _older(log: CertificateLog, witness: WitnessAddress, known: int, text: str) 
     if theirs < known:
         raise WitnessError(
             f"the witness {witness} knows {theirs} entries of this log, and its cosignature over {known} is "
-            "here: it has forgotten what it cosigned",
+            "here: it lost its folder, or is another witness",
             code="witness.conflict",
-            hint="a witness that lost its folder begins with a new key",
+            hint="name the key that it prints as it starts; a witness that lost its folder needs a new key",
         )
     return theirs
 
