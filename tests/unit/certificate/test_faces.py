@@ -5,7 +5,10 @@ Modules: `faultwire.certificate.faces`, `faultwire.certificate.sections`.
 
 from __future__ import annotations
 
+import base64
 import json
+import re
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +59,46 @@ def test_a_page_shows_hostile_names_as_text_and_warns_of_strangers(envelope: dss
     assert "Do not rely on it." not in page
     assert "Do not rely on it." in faces.html(held(envelope), None)
     assert "\x1b" not in faces.text(held(envelope, notTested=[hostile]), "shop+00")
+
+
+def printed(pdf: bytes) -> str:
+    """The text of its pages, as reportlab packs it, without the places of words."""
+    streams = re.findall(rb"stream\r?\n(.*?)endstream", pdf, re.DOTALL)
+    pages = [
+        zlib.decompress(base64.a85decode(one.strip(), adobe=False).rstrip()) for one in map(unmarked, streams)
+    ]
+    return " ".join(re.findall(r"\((.*?)(?<!\\)\) Tj", b"\n".join(pages).decode("latin-1"), re.DOTALL))
+
+
+def unmarked(stream: bytes) -> bytes:
+    return stream.strip().removesuffix(b"~>")
+
+
+def test_a_pdf_says_what_was_not_tested_and_who_signed(envelope: dsse.Envelope) -> None:
+    log = [("log", "in none")]
+    text = printed(faces.pdf(held(envelope), "shop+00", log))
+    for part in (
+        "Not tested",
+        "changed prompts",
+        "no such phase was run",
+        "shop+00",
+        "in none",
+        "no promise for",
+    ):
+        assert part in text, part
+    assert "nobody who is trusted here" not in text
+    assert "nobody who is trusted here" in printed(faces.pdf(held(envelope), None))
+    assert "changed prompts" not in printed(faces.pdf(held(envelope, notTested=[]), "shop+00"))
+
+
+def test_every_face_has_the_log_and_its_witness(envelope: dsse.Envelope) -> None:
+    rows = [("log", "entry 7 of the log shop"), ("cosigned", "by w1+00+AA on 2026")]
+    made = held(envelope)
+    shown = (faces.text(made, "s", rows), faces.html(made, "s", rows), printed(faces.pdf(made, "s", rows)))
+    for face in shown:
+        for _, text in rows:
+            assert text in face
+    assert "entry 7" not in faces.html(made, "s")
 
 
 def test_a_pdf_is_the_same_for_the_same_certificate(envelope: dsse.Envelope) -> None:
