@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 """Verify a faultwire certificate with nothing but Python's standard library.
 
-    python3 verify_certificate.py CERTIFICATE --key KEY [--key ...] [--tape FILE ...] [--json]
+    python3 verify_certificate.py CERTIFICATE --key KEY [--key ...] [--witness-key KEY ...]
+                                  [--tape FILE ...] [--json]
 
 KEY is a verifier key (`NAME+ID+BASE64`, as `faultwire keys show` prints it), a file that holds one, or a
-public key in PEM (Ed25519, or ECDSA on P-256).
+public key in PEM (Ed25519, or ECDSA on P-256). A witness's key has the same form, `NAME+ID+BASE64`.
 
 Checks: the DSSE v1 envelope in its one canonical form, that every signature in it holds under a given key
 (RFC 8032, or FIPS 186-5 with SHA-256), that the payload is an in-toto Statement v1 with a predicate of
 version 1 and none of its members missing, and that the files that are named with --tape (tapes or reports)
-have the digests that it names. What a certificate states about verdicts is its issuer's word: verify the
-tapes themselves with `verify_tape.py`.
+have the digests that it names. Where a statement names a log: that the certificate is in it (C2SP tlog-proof,
+RFC 9162 section 2.1.3), that the log's key has signed the checkpoint, and that each witness of --witness-key
+has cosigned that (C2SP tlog-cosignature); with --witness-key, what has no cosignature is refused.
+
+What a certificate states about verdicts is its issuer's word: verify the tapes themselves with
+`verify_tape.py`.
 
 Exit 0: holds. 1: does not. 3: cannot be read.
 
@@ -20,6 +25,7 @@ This file shares no line with faultwire: read it, then trust it.
 import argparse
 import base64
 import binascii
+import datetime
 import hashlib
 import json
 import os
@@ -29,8 +35,10 @@ import sys
 KIND = "application/vnd.in-toto+json"
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://github.com/faultwire/faultwire/resilience/v1"
-MEMBERS = {"issuedOn", "tool", "run", "verdict", "phases", "notTested", "evidence"}
+MEMBERS = {"issuedOn", "tool", "run", "verdict", "phases", "notTested", "evidence", "log"}
 LARGEST = 16 << 20
+NOT_COMPARED = "no tape or report was compared (--tape)"
+NO_WITNESS = "no witness was asked (--witness-key): that the log has one history is its issuer's word"
 
 
 class Unreadable(Exception):
@@ -172,11 +180,35 @@ OF_ED25519 = bytes.fromhex("302a300506032b6570032100")
 OF_P256 = bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d03010703420004")
 
 
-def key_of(text):
-    """The name that envelopes give a key, and what judges a signature."""
+def line_key(text, kind):
+    """Name, id and point of a key `NAME+ID+BASE64`; `kind` is 1 for signers of notes, 4 for witnesses."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    found = (
+        re.fullmatch(r"([^\s+]{1,120})\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})", lines[0])
+        if len(lines) == 1
+        else None
+    )
+    data = strict_base64(found[3]) if found else b""
+    if not found or len(data) != 33 or data[0] != kind:
+        what = {1: "verifier key", 4: "witness's key"}[kind]
+        raise Unreadable(f"`{text[:60]}` is no {what}, and no file that holds one")
+    key_id = hashlib.sha256(found[1].encode() + b"\n" + data).digest()[:4]
+    if key_id.hex() != found[2] or ed_point(data[1:]) is None:
+        raise Unreadable(f"the key `{found[1]}` is not what its id names, or everybody can sign under it")
+    return found[1], key_id, data[1:]
+
+
+def content(text):
+    """Of the file that is named, or the text itself."""
     if os.path.isfile(text):
         with open(text, encoding="utf-8", errors="replace") as file:
-            text = file.read(65536)
+            return file.read(65536)
+    return text
+
+
+def key_of(text):
+    """The name that envelopes give a key, and what judges a signature."""
+    text = content(text)
     if "-----BEGIN PUBLIC KEY-----" in text:
         body = text.split("-----BEGIN PUBLIC KEY-----", 1)[1].split("-----END", 1)[0]
         der = strict_base64("".join(body.split()))
@@ -193,33 +225,133 @@ def key_of(text):
         ):
             raise Unreadable("a PEM file holds no public key of Ed25519 or P-256")
         return name, lambda data, signature: ec_holds((x, y), data, signature)
-    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    found = (
-        re.fullmatch(r"([^\s+]{1,120})\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})", lines[0])
-        if len(lines) == 1
-        else None
-    )
-    data = strict_base64(found[3]) if found else b""
-    if not found or len(data) != 33 or data[0] != 1:
-        raise Unreadable(f"`{text[:60]}` is no verifier key, and no file that holds one")
-    if (
-        hashlib.sha256(found[1].encode() + b"\n" + data).hexdigest()[:8] != found[2]
-        or ed_point(data[1:]) is None
-    ):
-        raise Unreadable(f"the key `{found[1]}` is not what its id names, or everybody can sign under it")
-    return f"{found[1]}+{found[2]}", lambda text, signature: ed_holds(data[1:], text, signature)
+    name, key_id, public = line_key(text, 1)
+    return f"{name}+{key_id.hex()}", lambda data, signature: ed_holds(public, data, signature)
+
+
+# ---------------------------------------------------------------- the log and its witnesses
+
+
+def note_of(text):
+    """The text of a signed note, and (name, key id, signature) of each signature (C2SP signed-note)."""
+    body, between, below = text.rpartition("\n\n")
+    lines = below[:-1].split("\n")
+    if not between or not below.endswith("\n") or "\n\n" in body or len(lines) > 16:
+        raise Unreadable("found no signed note in the proof")
+    found = [re.fullmatch(r"\u2014 ([^\s+]+) ([A-Za-z0-9+/]+={0,2})", line) for line in lines]
+    if not all(found) or any(c < " " and c != "\n" for c in body):
+        raise Unreadable("found no signed note in the proof")
+    data = [strict_base64(one[2]) for one in found]
+    return body + "\n", [(one[1], each[:4], each[4:]) for one, each in zip(found, data, strict=True)]
+
+
+def decimal(text):
+    if not re.fullmatch(r"0|[1-9][0-9]{0,18}", text) or int(text) >= 1 << 63:
+        raise Unreadable("found no decimal number in the proof")
+    return int(text)
+
+
+def hash_of(text):
+    data = strict_base64(text)
+    if len(data) != 32:
+        raise Unreadable("found no hash of 32 bytes in the proof")
+    return data
+
+
+def root_from(entry, index, size, path):
+    """The root to which an inclusion proof leads (RFC 9162, section 2.1.3.2), None where it leads to none."""
+    at, last, root = index, size - 1, hashlib.sha256(b"\0" + entry).digest()
+    for one in path:
+        if not last:
+            return None
+        if at & 1 or at == last:
+            root = hashlib.sha256(b"\1" + one + root).digest()
+            while not at & 1 and at:
+                at, last = at >> 1, last >> 1
+        else:
+            root = hashlib.sha256(b"\1" + root + one).digest()
+        at, last = at >> 1, last >> 1
+    return None if last else root
+
+
+def logged(proof, signed, key):
+    """The note of the log in which a certificate is. Raises Unreadable where the proof does not hold."""
+    head, between, below = proof.partition("\n\n")
+    lines = head.split("\n")
+    if len(proof) > 131072 or not between or len(lines) < 2 or lines[0] != "c2sp.org/tlog-proof@v1":
+        raise Unreadable("it is no c2sp.org/tlog-proof@v1")
+    if not lines[1].startswith("index ") or len(lines) > 65:
+        raise Unreadable("it has no index, or too many hashes")
+    index, path = decimal(lines[1][6:]), [hash_of(line) for line in lines[2:]]
+    name, key_id, public = line_key(key, 1)
+    text, signatures = note_of(below)
+    parts = text.split("\n")
+    if len(parts) < 4 or parts[0] != name:
+        raise Unreadable("its checkpoint is of another log than the certificate names")
+    size, root = decimal(parts[1]), hash_of(parts[2])
+    ours = [one for named, its, one in signatures if (named, its) == (name, key_id)]
+    if not ours or not all(ed_holds(public, text.encode(), one) for one in ours):
+        raise Unreadable("the log that the certificate names has not signed its checkpoint")
+    entry = hashlib.sha256(signed).digest()
+    if index >= size or root_from(entry, index, size, path) != root:
+        raise Unreadable("its hashes do not lead from this certificate to the checkpoint's root")
+    return index, size, text, signatures
+
+
+def cosigned_at(note, witness):
+    """When a witness cosigned the note of a log, in seconds since 1970; None where it has not."""
+    text, signatures = note
+    name, key_id, public = witness
+    times = []
+    for one in (data for named, its, data in signatures if (named, its) == (name, key_id)):
+        seconds = int.from_bytes(one[:8], "big")
+        message = f"cosignature/v1\ntime {seconds}\n{text}".encode()
+        if len(one) != 72 or seconds > 253402300799 or not ed_holds(public, message, one[8:]):
+            return None
+        times.append(seconds)
+    return times[0] if times else None
+
+
+def check_log(log, proof, signed, witnesses):
+    """What is wrong with the log that a certificate names, and what to say of it where nothing is."""
+    if log is None:
+        bad = [] if proof is None else ["proof_invalid: it has a proof of a log, and names none"]
+        bad += [
+            f"cosignature_missing: it is in no log that `{one[0]}` could have cosigned" for one in witnesses
+        ]
+        return bad, ["in no log"]
+    if proof is None:
+        return ["proof_missing: the proof that it is in the log that it names was taken away"], []
+    try:
+        index, size, *note = logged(proof, signed, log if isinstance(log, str) else "")
+    except Unreadable as error:
+        return [f"proof_invalid: the proof of the log does not hold: {error}"], []
+    lines, bad = [f"entry {index} of the log {log.partition('+')[0]}, as it was with {size} entries"], []
+    for one in witnesses:
+        seconds = cosigned_at(note, one)
+        if seconds is None:
+            bad.append(f"cosignature_missing: `{one[0]}+{one[1].hex()}` has not cosigned its checkpoint")
+        else:
+            at = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+            lines.append(f"cosigned by {one[0]}+{one[1].hex()} on {at.strftime('%Y-%m-%dT%H:%M:%SZ')}")
+    if not witnesses:
+        lines.append(
+            "no witness was asked (--witness-key): that the log has one history is its issuer's word"
+        )
+    return bad, lines
 
 
 # ---------------------------------------------------------------- the certificate
 
 
 def envelope_of(data):
-    """Payload and signatures. Raises Unreadable."""
+    """Payload, signatures, and the proof of a log or None. Raises Unreadable."""
     try:
         found = json.loads(data)
     except (ValueError, RecursionError):
         raise Unreadable("found no JSON") from None
-    if not isinstance(found, dict) or set(found) != {"payload", "payloadType", "signatures"}:
+    members = {"payload", "payloadType", "signatures"}
+    if not isinstance(found, dict) or set(found) - {"tlogProof"} != members:
         raise Unreadable("found no DSSE envelope")
     signatures = found["signatures"]
     if found["payloadType"] != KIND or not isinstance(signatures, list) or not 0 < len(signatures) <= 16:
@@ -227,12 +359,15 @@ def envelope_of(data):
     for one in signatures:
         if not isinstance(one, dict) or set(one) != {"keyid", "sig"} or not isinstance(one["keyid"], str):
             raise Unreadable("found a signature without `keyid` and `sig`")
-    return strict_base64(found["payload"]), [(one["keyid"], strict_base64(one["sig"])) for one in signatures]
+    if not isinstance(found.get("tlogProof", ""), str):
+        raise Unreadable("found a proof that is no text")
+    made = [(one["keyid"], strict_base64(one["sig"])) for one in signatures]
+    return strict_base64(found["payload"]), made, found.get("tlogProof")
 
 
-def judge(data, keys):
-    """The statement, if it holds, and what is wrong."""
-    payload, signatures = envelope_of(data)
+def judge(data, keys, witnesses=()):
+    """The statement, if it holds, what is wrong, and what to say of its log."""
+    payload, signatures, proof = envelope_of(data)
     signed = b"DSSEv1 %d %s %d %s" % (len(KIND), KIND.encode(), len(payload), payload)
     bad = []
     for name, signature in signatures:
@@ -241,7 +376,7 @@ def judge(data, keys):
         elif not keys[name](signed, signature):
             bad.append(f"signature_invalid: the signature does not hold under `{name}`")
     if bad:
-        return None, bad
+        return None, bad, []
     try:
         made = json.loads(payload)
         predicate = made["predicate"]
@@ -251,8 +386,9 @@ def judge(data, keys):
     except (ValueError, RecursionError, TypeError, LookupError):
         whole = sound = False
     if not whole or not sound:
-        return None, ["statement_malformed: it is no statement of version 1 with all of its members"]
-    return made, []
+        return None, ["statement_malformed: it is no statement of version 1 with all of its members"], []
+    bad, lines = check_log(predicate["log"], proof, signed, witnesses)
+    return None if bad else made, bad, lines
 
 
 def compare(made, paths):
@@ -280,29 +416,39 @@ def main():
     parser.add_argument("certificate")
     parser.add_argument("--key", action="append", required=True, help="a key that you trust (repeatable)")
     parser.add_argument(
+        "--witness-key", action="append", default=[], help="a witness that must have cosigned (repeatable)"
+    )
+    parser.add_argument(
         "--tape", action="append", default=[], help="a tape or report to compare (repeatable)"
     )
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     given = parser.parse_args()
     try:
         keys = dict(map(key_of, given.key))
+        witnesses = [line_key(content(text), 4) for text in given.witness_key]
         with open(given.certificate, "rb") as file:
             data = file.read(LARGEST + 1)
         if len(data) > LARGEST:
             raise Unreadable("found more than 16 MB")
-        made, bad = judge(data, keys)
+        made, bad, lines = judge(data, keys, witnesses)
         bad += compare(made, given.tape) if made else []
     except (Unreadable, OSError) as error:
         print(printable(f"{given.certificate}: unreadable: {error}"), file=sys.stderr)
         return 3
     if given.json:
-        print(json.dumps({"ok": not bad, "findings": bad, "statement": made if not bad else None}))
+        print(
+            json.dumps({"ok": not bad, "findings": bad, "log": lines, "statement": made if not bad else None})
+        )
     elif bad:
         print(printable(f"{given.certificate}: does not hold"), *map(printable, bad), sep="\n  ")
     else:
         what = made["predicate"]
         print(printable(f"{given.certificate}: holds"))
         print(printable(f"  run {what['run']['id']}: {what['verdict']}, issued {what['issuedOn']}"))
+        print(printable(f"  signed by {', '.join(name for name, _ in envelope_of(data)[1])}"))
+        print("  " + ("the files of --tape are those that it names" if given.tape else NOT_COMPARED))
+        for text in lines:
+            print(printable(f"  {text}"))
         for text in what["notTested"]:
             print(printable(f"  not tested: {text}"))
     return 1 if bad else 0

@@ -14,18 +14,27 @@ from typing import TYPE_CHECKING
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from faultwire import _core
-from faultwire.tape.evidence.signed_note import MAX_SIGNATURES, Note, NoteError, VerifierKey, check_text
+from faultwire.tape.evidence.signed_note import (
+    COSIGNATURE,
+    Note,
+    NoteError,
+    VerifierKey,
+    check_point,
+    decoded,
+    key_parts,
+    parse,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from faultwire.tape.evidence.signed_note import SignerKey
 
-ED25519 = b"\x04"
-"""The signature type of a cosignature's key; that of a plain note's is 1."""
 MAX_BODY = 64 * 1024
 MAX_PROOF = 63
 MAX_SIZE = (1 << 63) - 1
+MAX_TIME = 253_402_300_799
+"""The last second of the year 9999: later ones have no date."""
 SIZE_TYPE = "text/x.tlog.size"
 
 
@@ -105,28 +114,47 @@ class WitnessKey:
     @property
     def id(self) -> bytes:
         """Four bytes that tell keys apart; a hint, never a proof."""
-        return sha256(self.name.encode() + b"\n" + ED25519 + self.public).digest()[:4]
+        return sha256(self.name.encode() + b"\n" + COSIGNATURE + self.public).digest()[:4]
 
     def __str__(self) -> str:
-        return f"{self.name}+{self.id.hex()}+{base64.b64encode(ED25519 + self.public).decode()}"
+        return f"{self.name}+{self.id.hex()}+{base64.b64encode(COSIGNATURE + self.public).decode()}"
 
     @classmethod
     def of(cls, signer: SignerKey) -> WitnessKey:
         """The public half."""
         return cls(signer.name, signer.verifier.public)
 
+    @classmethod
+    def parse(cls, text: str) -> WitnessKey:
+        """From its one-line form. Raises NoteError."""
+        name, data = key_parts(text, COSIGNATURE)
+        key = cls(name, data)
+        if text.split("+")[1] != key.id.hex():
+            raise NoteError("the key id does not fit the key")
+        check_point(data)
+        return key
+
     def cosigned(self, text: str, line: str) -> int | None:
         """When this witness cosigned the text of a checkpoint, in seconds since 1970; None where it has not,
         by this line."""
         try:
-            name, data = _signature(line.removesuffix("\n"))
-        except (NoteError, ValueError):
+            return self.cosigned_on(parse(f"{text}\n{line.removesuffix(chr(10))}\n"))
+        except NoteError:
             return None
-        if name != self.name or data[:4] != self.id or len(data) != 4 + 8 + 64:
+
+    def cosigned_on(self, note: Note) -> int | None:
+        """When this witness cosigned a checkpoint, in seconds since 1970; None unless it did, and each line
+        with its name and id holds."""
+        found = [data for name, key_id, data in note.signatures if (name, key_id) == (self.name, self.id)]
+        times = [self._time(note.text, data) for data in found]
+        return None if not times or None in times else times[0]
+
+    def _time(self, text: str, data: bytes) -> int | None:
+        seconds = int.from_bytes(data[:8], "big")
+        if len(data) != 8 + 64 or seconds > MAX_TIME:
             return None
-        seconds = int.from_bytes(data[4:12], "big")
         key = VerifierKey(self.name, self.public)
-        return seconds if key.verifies(_message(text, seconds), data[12:]) else None
+        return seconds if key.verifies(_message(text, seconds), data[8:]) else None
 
 
 def cosign(signer: SignerKey, text: str, seconds: int) -> str:
@@ -147,32 +175,21 @@ def _asked(body: str) -> Asked:
         raise NoteError("it begins with `old SIZE`, the proof, and an empty line")
     if len(proof) > MAX_PROOF:
         raise NoteError(f"the proof has {len(proof)} hashes, expected at most {MAX_PROOF}")
-    note = _note(below)
-    origin, tree = _tree(note.text)
-    return Asked(_size(first.removeprefix("old ")), tuple(map(_hash, proof)), note, origin, tree)
+    note = parse(below)
+    origin, tree = tree_of(note.text)
+    return Asked(size_of(first.removeprefix("old ")), tuple(map(hash_of, proof)), note, origin, tree)
 
 
-def _note(below: str) -> Note:
-    """A note whose signatures may be of any kind; those that are no plain ones of Ed25519 are left out."""
-    text, between, lines = below.rpartition("\n\n")
-    if not between or not lines.endswith("\n"):
-        raise NoteError("a note has an empty line between its text and its signatures")
-    check_text(f"{text}\n")
-    signatures = [_signature(line) for line in lines[:-1].split("\n")]
-    if len(signatures) > MAX_SIGNATURES:
-        raise NoteError(f"the note has {len(signatures)} signatures, expected at most {MAX_SIGNATURES}")
-    plain = ((name, data[:4], data[4:]) for name, data in signatures if len(data) == 4 + 64)
-    return Note(f"{text}\n", tuple(plain))
-
-
-def _tree(text: str) -> tuple[str, Seen]:
+def tree_of(text: str) -> tuple[str, Seen]:
+    """Origin and tree of a checkpoint, whatever lines of extension follow. Raises NoteError."""
     lines = text.split("\n")
     if len(lines) < 4 or not lines[0]:
         raise NoteError("a checkpoint begins with origin, size and root, each on a line")
-    return lines[0], Seen(_size(lines[1]), _hash(lines[2]))
+    return lines[0], Seen(size_of(lines[1]), hash_of(lines[2]))
 
 
-def _size(text: str) -> int:
+def size_of(text: str) -> int:
+    """A size, or an index, in its one spelling. Raises NoteError."""
     if not (text.isascii() and text.isdigit()) or len(text) > 19 or (text[0] == "0" and text != "0"):
         raise NoteError("a size is a decimal number without leading zeros")
     if int(text) > MAX_SIZE:
@@ -180,27 +197,9 @@ def _size(text: str) -> int:
     return int(text)
 
 
-def _hash(text: str) -> bytes:
-    data = _data(text)
+def hash_of(text: str) -> bytes:
+    """A hash of 32 bytes in base64. Raises NoteError."""
+    data = decoded(text)
     if len(data) != 32:
         raise NoteError(f"a hash has {len(data)} bytes, expected 32")
-    return data
-
-
-def _signature(line: str) -> tuple[str, bytes]:
-    """The name, and what stands behind it: the key's id and the signature."""
-    parts = line.split(" ")
-    if len(parts) != 3 or parts[0] != "—" or not parts[1] or "+" in parts[1]:
-        raise NoteError("a signature is `— NAME BASE64` on a line of its own")
-    data = _data(parts[2])
-    if len(data) < 5:
-        raise NoteError("a signature has an id of 4 bytes, and more")
-    return parts[1], data
-
-
-def _data(text: str) -> bytes:
-    """Strictly: one text for each value."""
-    data = base64.b64decode(text, validate=True)
-    if base64.b64encode(data).decode() != text:
-        raise NoteError("that is not canonical base64")
     return data

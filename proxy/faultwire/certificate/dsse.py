@@ -17,6 +17,8 @@ PAYLOAD_TYPE = "application/vnd.in-toto+json"
 LARGEST = 16 * 1024 * 1024
 """Bytes of an envelope that are read."""
 MOST_SIGNATURES = 16
+PROOF = "tlogProof"
+"""The member that is ours, where a statement is in a log."""
 _KEYS = {"payload", "payloadType", "signatures"}
 
 
@@ -42,6 +44,9 @@ class Envelope:
     payload: bytes
     signatures: tuple[Signature, ...]
     payload_type: str = PAYLOAD_TYPE
+    proof: str | None = None
+    """That the statement is in a log (C2SP tlog-proof). No signature of the envelope is over it: it is made
+    after them. Readers of DSSE pass over a member that they do not know."""
 
     @property
     def signed_bytes(self) -> bytes:
@@ -51,13 +56,15 @@ class Envelope:
 
     def dump(self) -> bytes:
         """The envelope as a line of JSON."""
-        made = {
+        made: dict[str, object] = {
             "payload": base64.b64encode(self.payload).decode(),
             "payloadType": self.payload_type,
             "signatures": [
                 {"keyid": one.keyid, "sig": base64.b64encode(one.sig).decode()} for one in self.signatures
             ],
         }
+        if self.proof is not None:
+            made[PROOF] = self.proof
         return json.dumps(made).encode() + b"\n"
 
 
@@ -67,8 +74,8 @@ def parse(data: bytes) -> Envelope:
         found = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise EnvelopeError("found no JSON, expected a certificate") from error
-    if not isinstance(found, dict) or set(found) != _KEYS:
-        raise EnvelopeError(f"expected an object with exactly {', '.join(sorted(_KEYS))}")
+    if not isinstance(found, dict) or set(found) - {PROOF} != _KEYS:
+        raise EnvelopeError(f"expected an object with {', '.join(sorted(_KEYS))}, and at most `{PROOF}`")
     if found["payloadType"] != PAYLOAD_TYPE:
         raise EnvelopeError(
             f"found the payload type `{str(found['payloadType'])[:80]}`, expected `{PAYLOAD_TYPE}`"
@@ -76,7 +83,10 @@ def parse(data: bytes) -> Envelope:
     signatures = found["signatures"]
     if not isinstance(signatures, list) or not 0 < len(signatures) <= MOST_SIGNATURES:
         raise EnvelopeError(f"expected 1 to {MOST_SIGNATURES} signatures")
-    return Envelope(_bytes(found["payload"], "payload"), tuple(map(_signature, signatures)))
+    if not isinstance(found.get(PROOF, ""), str):
+        raise EnvelopeError(f"expected a text for `{PROOF}`")
+    payload, proof = _bytes(found["payload"], "payload"), found.get(PROOF)
+    return Envelope(payload, tuple(map(_signature, signatures)), proof=proof)
 
 
 def _signature(found: object) -> Signature:

@@ -21,14 +21,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from faultwire.certificate.keys import Signer
+    from faultwire.certificate.submission import WitnessedLog
     from faultwire.tape.evidence.signed_note import VerifierKey
 
 
-def issue(folder: Path, signer: Signer, trusted: Sequence[VerifierKey]) -> dsse.Envelope:
-    """The certificate of the run in a folder, whatever its verdict. Raises UsageError and TapeError."""
+def issue(
+    folder: Path, signer: Signer, trusted: Sequence[VerifierKey], into: WitnessedLog | None = None
+) -> dsse.Envelope:
+    """The certificate of the run in a folder, whatever its verdict; with the proof of a log that witnesses
+    cosigned. Raises UsageError, TapeError, and FaultwireError where a witness does not cosign."""
     run = found(folder, trusted)
+    log = None if into is None else str(into.log.key)
     try:
-        made = statement(run.about, run.reports, run.evidence, tool(), clock.iso(clock.wall_ms()))
+        made = statement(run.about, run.reports, run.evidence, tool(), clock.iso(clock.wall_ms()), log)
     except (ValidationError, KeyError, TypeError) as error:
         what = error.errors()[0]["loc"] if isinstance(error, ValidationError) else error
         raise UsageError(
@@ -37,7 +42,8 @@ def issue(folder: Path, signer: Signer, trusted: Sequence[VerifierKey]) -> dsse.
     payload = made.model_dump_json(by_alias=True).encode()
     unsigned = dsse.Envelope(payload, ())
     signature = dsse.Signature(signer.verifier.keyid, signer.sign(unsigned.signed_bytes))
-    return dsse.Envelope(payload, (signature,))
+    proof = None if into is None else into.prove(unsigned.signed_bytes)
+    return dsse.Envelope(payload, (signature,), proof=proof)
 
 
 def tool() -> shape.Tool:

@@ -1,7 +1,7 @@
 """Keys of certificates: the project's own, or a PEM file that cosign and other tools can use as well.
 
-PEM: Ed25519, or ECDSA on P-256 over SHA-256 (what cosign makes). A private key is PKCS #8; one with a
-password is opened with `FAULTWIRE_CERTIFICATE_PASSWORD`.
+PEM: Ed25519, or ECDSA on P-256 over SHA-256 (what cosign makes). A private key is PKCS #8, or in the form of
+`cosign generate-key-pair`; one with a password is opened with `FAULTWIRE_CERTIFICATE_PASSWORD`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
+from faultwire.certificate import cosign_key
+from faultwire.certificate.cosignature import WitnessKey
 from faultwire.errors import UsageError
-from faultwire.tape.evidence.keyring import given_key
+from faultwire.tape.evidence.keyring import given_key, given_line
+from faultwire.tape.evidence.signed_note import NoteError
 from faultwire.tape.format.small_file import small_file
 
 if TYPE_CHECKING:
@@ -128,15 +131,11 @@ class PemSigner:
 def pem_signer(path: Path, password: str | None = None) -> PemSigner:
     """The private key in a file. Raises UsageError, which quotes nothing of it."""
     data = _read(path)
-    if b"ENCRYPTED SIGSTORE PRIVATE KEY" in data or b"ENCRYPTED COSIGN PRIVATE KEY" in data:
-        raise UsageError(
-            f"`{path}` is in cosign's own encrypted form, expected PKCS #8",
-            code="certificate.key",
-            hint="make a key with openssl (`openssl ecparam -genkey -name prime256v1 | openssl pkcs8 -topk8 "
-            "-nocrypt`); `cosign import-key-pair` takes it too",
-        )
     try:
-        key = serialization.load_pem_private_key(data, password.encode() if password else None)
+        if cosign_key.is_sealed(data):
+            key = serialization.load_der_private_key(_unsealed(path, data, password), None)
+        else:
+            key = serialization.load_pem_private_key(data, password.encode() if password else None)
     except TypeError as error:
         need = f"has a password, expected it in `{PASSWORD}`" if not password else "has no password"
         raise UsageError(f"`{path}` {need}", code="certificate.key") from error
@@ -147,6 +146,19 @@ def pem_signer(path: Path, password: str | None = None) -> PemSigner:
     ):
         return PemSigner(key)
     raise UsageError(f"`{path}` is no key of Ed25519 or P-256", code="certificate.key")
+
+
+def _unsealed(path: Path, data: bytes, password: str | None) -> bytes:
+    if password is None:
+        raise UsageError(f"`{path}` has a password, expected it in `{PASSWORD}`", code="certificate.key")
+    try:
+        return cosign_key.opened(data, password)
+    except cosign_key.WrongPasswordError as error:
+        raise UsageError(
+            f"`{path}` does not open with the password in `{PASSWORD}`", code="certificate.key"
+        ) from error
+    except cosign_key.KeyFormError as error:
+        raise UsageError(f"`{path}` is no key of cosign: {error}", code="certificate.key") from error
 
 
 def given_verifier(text: str) -> Verifier:
@@ -167,6 +179,19 @@ def given_verifier(text: str) -> Verifier:
     ):
         return PemVerifier(key)
     raise UsageError(f"`{path}` is no key of Ed25519 or P-256", code="certificate.key")
+
+
+def given_witness(text: str) -> WitnessKey:
+    """A witness's key that a user named: the key itself, or a file that holds it. Raises UsageError."""
+    line, where = given_line(text)
+    try:
+        return WitnessKey.parse(line)
+    except NoteError as error:
+        raise UsageError(
+            f"{where} is no key of a witness: {error}",
+            code="witness.key",
+            hint="it is what `faultwire witness` prints as it starts, `NAME+ID+BASE64`",
+        ) from error
 
 
 def _read(path: Path) -> bytes:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from faultwire.text import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from faultwire.certificate import shape
+    from faultwire.certificate.log_proof import Logged
+    from faultwire.certificate.verify import Cosigned
 
     Section = tuple[str, Sequence[str], Sequence[Sequence[str]]]
     """A heading, the names of columns, and rows."""
@@ -22,8 +26,27 @@ WORTH = (
 """What a certificate is worth; a face ends with it."""
 
 
-def sections(made: shape.Statement, signed_by: str | None) -> Iterator[Section]:
-    """All that a face shows; `signed_by` is the trusted key whose signature held, if one did."""
+NO_WITNESS = "no witness was asked (--witness-key): that the log has one history is its issuer's word"
+
+
+def log_rows(logged: Logged | None, cosigned: Sequence[Cosigned]) -> Iterator[tuple[str, str]]:
+    """Where a certificate that holds is logged, and who has seen that log, as rows of a table."""
+    if logged is None:
+        yield "log", "in none"
+        return
+    size = counted(logged.tree.size, "entry", "entries")
+    yield "log", f"entry {logged.index} of the log {logged.origin}, as it was with {size}"
+    for one in cosigned:
+        yield "cosigned", f"by {one.key} on {one.at}"
+    if not cosigned:
+        yield "cosigned", NO_WITNESS
+
+
+def sections(
+    made: shape.Statement, signed_by: str | None, log: Sequence[tuple[str, str]] = ()
+) -> Iterator[Section]:
+    """All that a face shows; `signed_by` is the trusted key whose signature held, if one did, and `log` what
+    `log_rows` gives."""
     what = made.predicate
     run = what.run
     yield (
@@ -33,6 +56,7 @@ def sections(made: shape.Statement, signed_by: str | None) -> Iterator[Section]:
             ("verdict", WORDS[what.verdict]),
             ("signed by", signed_by or "nobody who is trusted here: do not rely on it"),
             ("issued", what.issued_on),
+            *log,
             ("agent", run.agent),
             (
                 "run",

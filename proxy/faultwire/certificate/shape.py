@@ -203,6 +203,9 @@ class Predicate(Part):
     phases: Annotated[tuple[Phase, ...], Field(min_length=1)]
     not_tested: tuple[Text, ...]
     evidence: Evidence
+    log: Text | None
+    """The verifier key of the log that this statement is in; its proof stands beside the signatures. None
+    where it is in no log."""
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:

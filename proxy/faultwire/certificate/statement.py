@@ -28,8 +28,10 @@ def statement(
     evidence: shape.Evidence,
     tool: shape.Tool,
     issued_on: str,
+    log: str | None = None,
 ) -> shape.Statement:
-    """What is certified. `about` is the run's `run.json`, `reports` the documents of its phases.
+    """What is certified. `about` is the run's `run.json`, `reports` the documents of its phases, `log` the
+    key of the log that it will be in.
 
     Raises UsageError (`certificate.run`) for a run that is not over, judged nothing, or is from a version
     that did not write down what its agent is made of.
@@ -46,6 +48,7 @@ def statement(
             phases=phases,
             not_tested=tuple(_not_tested(reports, phases)),
             evidence=evidence,
+            log=log,
         ),
     )
 

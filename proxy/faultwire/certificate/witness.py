@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from faultwire import clock
 from faultwire.certificate.cosignature import EMPTY, Asked, Seen, WitnessKey, cosign, judged
+from faultwire.certificate.files import write_whole
 from faultwire.errors import FaultwireError, UsageError
 from faultwire.tape.evidence.signed_note import NoteError, SignerKey
-from faultwire.tape.format.file import sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,7 +96,7 @@ class Witness:
     def _keep(self, origin: str, tree: Seen) -> None:
         text = f"{origin}\n{tree.size}\n{base64.b64encode(tree.root).decode()}\n"
         try:
-            _write(self._path(origin), text)
+            write_whole(self._path(origin), text.encode())
         except OSError as error:
             raise FaultwireError(
                 f"cannot keep what is to be cosigned in `{self._folder}`: {error.strerror}",
@@ -110,7 +110,7 @@ def _signer(path: Path, name: str) -> SignerKey:
         found = SignerKey.parse(path.read_text())
     except FileNotFoundError:
         made = SignerKey.fresh(name)
-        _write(path, made.dump())
+        write_whole(path, made.dump().encode())
         return made
     except (OSError, NoteError, UnicodeDecodeError) as error:
         raise UsageError(f"found no key of a witness in `{path}`: {error}", code="witness.key") from error
@@ -119,16 +119,3 @@ def _signer(path: Path, name: str) -> SignerKey:
             f"the witness of `{path.parent}` is called `{found.name}`, found `{name}`", code="witness.key"
         )
     return found
-
-
-def _write(path: Path, text: str) -> None:
-    """The whole file or the one before, whatever happens."""
-    draft = path.with_name(f".{path.name}.draft")
-    draft.unlink(missing_ok=True)
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.rename(draft, path)
-    sync_folder(path.parent)

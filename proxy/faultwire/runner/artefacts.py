@@ -41,6 +41,7 @@ LARGEST = 256 * 1024 * 1024
 """Bytes of a file that is hashed; a larger one is left out."""
 _COMMIT = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")  # a fixed pattern
 _REF = re.compile(r"refs/[A-Za-z0-9._/-]{1,200}\Z")  # a fixed pattern
+_IMAGE = re.compile(r"([A-Za-z0-9][A-Za-z0-9._:/-]{0,254})@sha256:([0-9a-f]{64})(?![0-9a-f])")
 _TEXT = 4 * 1024 * 1024
 
 
@@ -54,6 +55,15 @@ def digests_of(folder: Path, named: Iterable[Path]) -> Mapping[str, str]:
         if digest is not None:
             found[os.path.relpath(path, folder)] = digest
     return dict(sorted(found.items()))
+
+
+def images_of(words: Iterable[str]) -> Mapping[str, str]:
+    """SHA-256 of the container images that words name by digest (`NAME@sha256:HEX`), by `image NAME`.
+
+    A tag can be moved: what is named by its tag alone is not among them.
+    """
+    found = {f"image {one[1]}": one[2] for word in words for one in _IMAGE.finditer(word)}
+    return dict(sorted(found.items())[:MOST])
 
 
 def commit_of(folder: Path) -> str | None:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from faultwire import _core
-from faultwire.runner.artefacts import commit_of, digests_of
+from faultwire.runner.artefacts import commit_of, digests_of, images_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -27,8 +27,8 @@ MOST = 16 * 1024 * 1024
 class RunIdentity:
     """SHA-256 digests in hex. `config_digest` is of the configuration file, `agent_digest` of the agent's
     settings and of the files that these name (not of what those import), `profiles_digest` of the faults of
-    all scenarios. `artefacts` are these files and lock files beside the configuration, by name, and `commit`
-    is what is checked out there; neither takes part in the comparison."""
+    all scenarios. `artefacts` are these files, lock files beside the configuration and images that are named
+    by digest, by name, and `commit` is what is checked out there; neither takes part in the comparison."""
 
     config_digest: str
     agent_digest: str
@@ -76,7 +76,7 @@ def identity(config: Config, phases: Iterable[Phase]) -> RunIdentity:
         config.digest,
         _hash([settings, sorted(named.values())]),
         _hash(entries),
-        artefacts=digests_of(config.folder, files),
+        artefacts={**digests_of(config.folder, files), **images_of(_words(settings))},
         commit=commit_of(config.folder),
     )
 

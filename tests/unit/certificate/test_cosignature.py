@@ -10,6 +10,7 @@ from tests.unit.certificate.witnessed_log import LOG, OTHER, leaves, request, te
 from faultwire import _core
 from faultwire.certificate.cosignature import (
     EMPTY,
+    MAX_TIME,
     Asked,
     RefusedError,
     Seen,
@@ -17,7 +18,7 @@ from faultwire.certificate.cosignature import (
     cosign,
     judged,
 )
-from faultwire.tape.evidence.signed_note import SignerKey
+from faultwire.tape.evidence.signed_note import NoteError, SignerKey, parse
 
 KEYS = {LOG.name: LOG.verifier}
 WITNESS = SignerKey("witness.example/w1", b"\x09" * 32)
@@ -114,3 +115,40 @@ def test_the_key_is_one_of_its_own_kind() -> None:
     assert name == WITNESS.name
     assert base64.b64decode(data)[:1] == b"\x04"
     assert key_id != WITNESS.verifier.id.hex()
+
+
+def test_a_key_is_read_back_and_only_its_own_kind_is_one() -> None:
+    key = WitnessKey.of(WITNESS)
+    assert WitnessKey.parse(str(key)) == key
+    assert WitnessKey.parse(f" {key}\n") == key
+    plain = base64.b64encode(b"\x04" + bytes(32)).decode()
+    for given, problem in (
+        (str(WITNESS.verifier), "it is a key that signs notes, expected a witness's key"),
+        (str(key).replace(key.id.hex(), "00000000"), "the key id does not fit the key"),
+        (str(WitnessKey("w", bytes(32))), "everybody can sign under this key"),
+        (str(WitnessKey("w", b"\2" + bytes(31))), "no key of Ed25519 has these bytes"),
+        (f"w+00000000+{plain}", "the key id does not fit the key"),
+        (WITNESS.dump(), "that is not base64"),
+        ("", "a key is `NAME"),
+    ):
+        with pytest.raises(NoteError, match=problem):
+            WitnessKey.parse(given)
+
+
+def test_a_note_is_cosigned_where_each_line_of_the_witness_holds() -> None:
+    key, line = WitnessKey.of(WITNESS), cosign(WITNESS, text(7), 5)
+    note = LOG.sign(text(7))
+    stranger = cosign(SignerKey("w2", b"\x0a" * 32), text(7), 6)
+    assert key.cosigned_on(parse(note + stranger + line)) == 5
+    assert key.cosigned_on(parse(note + line + cosign(WITNESS, text(7), 9))) == 5
+    assert key.cosigned_on(parse(note + stranger)) is None
+    assert key.cosigned_on(parse(note + line + cosign(WITNESS, text(7, "fork"), 5))) is None
+    for size in (8, 71, 73):
+        short = base64.b64encode(key.id + bytes(size)).decode()
+        assert key.cosigned_on(parse(f"{note}— {key.name} {short}\n")) is None
+
+
+def test_a_time_that_no_date_has_is_no_cosignature() -> None:
+    key = WitnessKey.of(WITNESS)
+    assert key.cosigned(text(7), cosign(WITNESS, text(7), MAX_TIME)) == MAX_TIME
+    assert key.cosigned(text(7), cosign(WITNESS, text(7), MAX_TIME + 1)) is None

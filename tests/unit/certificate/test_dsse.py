@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -22,6 +23,13 @@ def test_what_was_written_is_read_back() -> None:
     assert dsse.parse(WHOLE.dump()) == WHOLE
 
 
+def test_a_proof_is_carried_beside_the_signatures_and_is_under_none() -> None:
+    logged = replace(WHOLE, proof="index 0\n")
+    assert dsse.parse(logged.dump()) == logged
+    assert logged.signed_bytes == WHOLE.signed_bytes
+    assert "tlogProof" not in json.loads(WHOLE.dump())
+
+
 def changed(**members: object) -> bytes:
     return json.dumps(json.loads(WHOLE.dump()) | members).encode()
 
@@ -31,8 +39,10 @@ def changed(**members: object) -> bytes:
     [
         (b"", "no JSON"),
         (b"[" * 100_000, "no JSON"),
-        (b"[]", "exactly payload, payloadType, signatures"),
-        (changed(extra=1), "exactly"),
+        (b"[]", "an object with payload, payloadType, signatures, and at most `tlogProof`"),
+        (changed(extra=1), "at most `tlogProof`"),
+        (changed(tlogProof=None), "a text for `tlogProof`"),
+        (changed(tlogProof=["a"]), "a text for `tlogProof`"),
         (changed(payloadType="text/plain"), "payload type `text/plain`"),
         (changed(payloadType=None), "payload type `None`"),
         (changed(signatures=[]), "1 to 16 signatures"),
@@ -48,7 +58,7 @@ def changed(**members: object) -> bytes:
         (changed(payload="-_8="), "`payload` is not canonical"),
         (changed(signatures=[{"keyid": "a", "sig": "YR=="}]), "`sig` is not canonical"),
     ],
-    ids=range(18),
+    ids=range(20),
 )
 def test_another_form_is_refused(data: bytes, problem: str) -> None:
     with pytest.raises(dsse.EnvelopeError, match=problem) as caught:

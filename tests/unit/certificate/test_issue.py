@@ -6,7 +6,9 @@ Modules: `faultwire.certificate.issue`, `faultwire.certificate.evidence`, `fault
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,12 @@ import pytest
 from tests.unit.certificate.conftest import SIGNER, about, record
 from tests.unit.report.conftest import play
 
-from faultwire.certificate import evidence, statement
+from faultwire._core import __version__
+from faultwire.certificate import evidence, sections, shape, statement
 from faultwire.certificate.issue import issue
 from faultwire.certificate.keys import ProjectSigner
 from faultwire.errors import FaultwireError, TapeTampered, UsageError
+from faultwire.tape.evidence.verify import verify
 
 TRUSTED = (SIGNER.verifier,)
 
@@ -62,6 +66,51 @@ def test_the_statement_is_what_the_run_left(run_folder: Path) -> None:
     assert (
         what["evidence"]["ledger"] == report["run"]["ledger"] == evidence.ledger_of([run_folder / "run.tape"])
     )
+
+
+def test_what_all_of_k_invocations_support_is_in_it(run_folder: Path) -> None:
+    def repeated(report: dict[str, Any]) -> None:
+        row = next(one for one in report["statistics"]["scenarios"] if one["scenario"] == "calm")
+        row["pass_k"] = {"k": 3, "value": 0.8, "at_least": 0.41}
+
+    edit(run_folder / "report.json", repeated)
+    envelope = issue(run_folder, ProjectSigner(SIGNER), TRUSTED)
+    calm, chaos = json.loads(envelope.payload)["predicate"]["phases"][0]["scenarios"]
+    assert calm["allPass"] == {"k": 3, "value": 0.8, "atLeast": 0.41}
+    assert chaos["allPass"] != calm["allPass"]
+    rows = next(
+        rows
+        for title, _, rows in sections.sections(shape.Statement.model_validate_json(envelope.payload), None)
+        if title == "Scenarios"
+    )
+    assert [row[4] for row in rows if row[1] == "calm"] == ["k = 3: at least 41%"]
+
+
+def test_all_that_the_run_was_made_of_is_in_it(run_folder: Path) -> None:
+    parts = {"image shop/agent": "1" * 64, "uv.lock": "2" * 64}
+    (run_folder / "run.json").write_text(json.dumps(about(artefacts=parts)))
+    found = made(run_folder)
+    named = {one["name"]: one["digest"].get("sha256") for one in found["subject"]}
+    assert named["image shop/agent"] == "1" * 64
+    assert named["uv.lock"] == "2" * 64
+    what = found["predicate"]
+    run = what["run"]
+    assert (run["configuration"], run["agentSettings"], run["profiles"]) == ("c" * 64, "a" * 64, "b" * 64)
+    assert (run["seed"], run["scoreFormula"]) == (42, "2")
+    report = json.loads((run_folder / "report.json").read_text())
+    digests = {one["name"]: one["digest"] for one in report["scenarios"]}
+    (phase,) = what["phases"]
+    assert {one["name"]: one["profileDigest"] for one in phase["scenarios"]} == digests
+    assert what["tool"] == {
+        "name": "faultwire",
+        "version": __version__,
+        "python": platform.python_version(),
+        "mitmproxy": version("mitmproxy"),
+        "platform": platform.platform(),
+    }
+    tape = verify(run_folder / "run.tape", TRUSTED)
+    assert what["evidence"]["tapes"][0]["root"] == tape.root
+    assert what["log"] is None
 
 
 def test_what_was_not_tested_is_named(run_folder: Path) -> None:

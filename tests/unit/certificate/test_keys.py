@@ -13,6 +13,7 @@ from faultwire.certificate.keys import ProjectSigner, given_verifier, pem_signer
 from faultwire.errors import UsageError
 
 PEM = serialization.Encoding.PEM
+COSIGN = Path(__file__).parents[2] / "vectors" / "cosign"
 KINDS = {
     "ed25519": ed25519.Ed25519PrivateKey.generate,
     "p256": lambda: ec.generate_private_key(ec.SECP256R1()),
@@ -85,11 +86,25 @@ def test_other_keys_are_refused_and_nothing_of_them_is_quoted(tmp_path: Path) ->
     with pytest.raises(UsageError, match="no key of Ed25519 or P-256"):
         given_verifier(str(path))
     path.write_bytes(b"-----BEGIN ENCRYPTED SIGSTORE PRIVATE KEY-----\nc2VjcmV0\n")
-    with pytest.raises(UsageError, match="cosign's own encrypted form") as caught:
-        pem_signer(path)
+    with pytest.raises(UsageError, match="is no key of cosign") as caught:
+        pem_signer(path, "open")
     assert "c2VjcmV0" not in caught.value.render()
     with pytest.raises(UsageError, match="no public key in PEM") as caught:
         given_verifier(str(path))
     assert "c2VjcmV0" not in caught.value.render()
     with pytest.raises(UsageError, match="cannot read key"):
         pem_signer(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["p256", "ed25519"])
+def test_a_key_as_cosign_writes_it_signs_and_its_public_half_verifies(tmp_path: Path, kind: str) -> None:
+    sealed, public = COSIGN / f"{kind}.key", given_verifier(str(COSIGN / f"{kind}.pub"))
+    signer = pem_signer(sealed, "open sesame")
+    assert signer.verifier.keyid == public.keyid
+    assert public.verifies(b"text", signer.sign(b"text"))
+    assert not public.verifies(b"texT", signer.sign(b"text"))
+    with pytest.raises(UsageError, match="does not open with the password in") as caught:
+        pem_signer(sealed, "open simsim")
+    assert "simsim" not in caught.value.render()
+    with pytest.raises(UsageError, match="has a password, expected it in `FAULTWIRE_CERTIFICATE_PASSWORD`"):
+        pem_signer(sealed)

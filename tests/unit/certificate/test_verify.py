@@ -1,7 +1,6 @@
-"""Which certificates hold, and where their faces say what they do not.
+"""Which certificates hold.
 
-Modules: `faultwire.certificate.verify`, `faultwire.certificate.shape`, `faultwire.certificate.faces`,
-`faultwire.certificate.sections`.
+Modules: `faultwire.certificate.verify`, `faultwire.certificate.shape`.
 """
 
 from __future__ import annotations
@@ -12,17 +11,22 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 from tests.unit.certificate.conftest import SIGNER
+from tests.unit.certificate.witnessed import OURS, Near, entry, log, standalone as standalone_module, witness
 
-from faultwire.certificate import dsse, faces, sections, shape
+from faultwire.certificate import dsse, sections, shape
+from faultwire.certificate.cosignature import WitnessKey
 from faultwire.certificate.issue import issue
 from faultwire.certificate.keys import ProjectSigner, ProjectVerifier
-from faultwire.certificate.verify import compare, judge
+from faultwire.certificate.log import LogError
+from faultwire.certificate.submission import WitnessedLog
+from faultwire.certificate.verify import compare, compare_log, judge
 from faultwire.tape.evidence.signed_note import SignerKey
 from faultwire.tape.evidence.standalone import OF_CERTIFICATES, script
 
@@ -195,52 +199,123 @@ def test_what_does_not_hold_is_not_compared(run_folder: Path, envelope: dsse.Env
     assert not made.compared
 
 
-# ---------------------------------------------------------------- faces
+# ---------------------------------------------------------------- logs and witnesses
+
+OTHER_WITNESS = WitnessKey.of(SignerKey("w1", b"\x0f" * 32))
+SCRIPT = standalone_module()
 
 
-def held(envelope: dsse.Envelope, **changes: Any) -> shape.Statement:
-    statement = json.loads(envelope.payload)
-    statement["predicate"] |= changes
-    made = judge(signed(statement), KEYS).statement
-    assert made is not None
-    return made
+@pytest.fixture
+def near(tmp_path: Path) -> Iterator[Near]:
+    with witness(tmp_path / "witness") as made:
+        yield made
 
 
-def test_the_text_has_the_verdict_the_intervals_and_what_was_not_tested(envelope: dsse.Envelope) -> None:
-    text = faces.text(held(envelope), "shop+00")
-    assert "verdict: failed" in text
-    assert "95% interval" in text
-    assert "changed prompts: no such phase was run" in text
-    assert "signed by: shop+00" in text
-    assert "nobody who is trusted here" in faces.text(held(envelope), None)
+@pytest.fixture
+def logged(run_folder: Path, tmp_path: Path, near: Near) -> dsse.Envelope:
+    """A certificate that is entry 2 of 3, in a log that one witness cosigned."""
+    with log(tmp_path / "log") as made:
+        for number in range(2):
+            made.append(entry(number))
+        return issue(run_folder, ProjectSigner(SIGNER), TRUSTED, WitnessedLog(made, [near]))
 
 
-def test_where_nothing_was_left_out_nothing_is_named(envelope: dsse.Envelope) -> None:
-    assert "not tested\n  nothing is named" in faces.text(held(envelope, notTested=[]), "shop+00")
+def both(data: bytes, *witnesses: WitnessKey) -> list[str]:
+    """The codes that both verifiers find; they must be the same."""
+    ours = [finding.code for finding in judge(data, KEYS, witnesses).findings]
+    keys = dict([SCRIPT.key_of(str(SIGNER.verifier))])
+    _, bad, _ = SCRIPT.judge(data, keys, [SCRIPT.line_key(str(key), 4) for key in witnesses])
+    assert [text.partition(":")[0] for text in bad] == ours
+    return ours
 
 
-def test_a_rate_of_nothing_has_no_interval() -> None:
-    rate = shape.Rate(passed=0, total=0, low=0.0, high=1.0, confidence=0.95, method="Jeffreys")
-    assert sections.interval(rate) == "nothing judged"
+def test_a_cosigned_one_holds_with_and_without_the_witness_s_key(logged: dsse.Envelope, near: Near) -> None:
+    assert both(logged.dump()) == both(logged.dump(), near.key) == []
+    with_key, without = judge(logged.dump(), KEYS, [near.key]), judge(logged.dump(), KEYS)
+    assert with_key.logged is not None
+    assert (with_key.logged.index, with_key.logged.tree.size) == (2, 3)
+    assert [one.key for one in with_key.cosigned] == [str(near.key)]
+    assert without.logged == with_key.logged
+    assert without.cosigned == []
+    rows = dict(sections.log_rows(with_key.logged, with_key.cosigned))
+    assert rows["log"] == f"entry 2 of the log {OURS.name}, as it was with 3 entries"
+    assert rows["cosigned"].startswith(f"by {near.key} on 20")
+    assert dict(sections.log_rows(without.logged, []))["cosigned"].startswith("no witness was asked")
+    assert dict(sections.log_rows(None, [])) == {"log": "in none"}
 
 
-def test_a_page_shows_hostile_names_as_text_and_warns_of_strangers(envelope: dsse.Envelope) -> None:
-    hostile = "<script>alert(1)</script>\u202e\x1b[31m"
-    page = faces.html(held(envelope, notTested=[hostile]), "shop+00")
-    assert "<script" not in page
-    assert "\u202e" not in page
-    assert "\x1b" not in page
-    assert "&lt;script&gt;" in page
-    assert "Do not rely on it." not in page
-    assert "Do not rely on it." in faces.html(held(envelope), None)
-    assert "\x1b" not in faces.text(held(envelope, notTested=[hostile]), "shop+00")
+def test_a_witness_that_has_not_cosigned_is_missed(logged: dsse.Envelope, near: Near) -> None:
+    assert both(logged.dump(), OTHER_WITNESS) == ["cosignature_missing"]
+    assert both(logged.dump(), near.key, OTHER_WITNESS) == ["cosignature_missing"]
+    assert logged.proof is not None
+    alone = replace(logged, proof=logged.proof.rpartition("— w1 ")[0])
+    assert both(alone.dump()) == [], "no witness was asked"
+    assert both(alone.dump(), near.key) == ["cosignature_missing"]
+    assert judge(alone.dump(), KEYS, [near.key]).statement is None
 
 
-def test_a_pdf_is_the_same_for_the_same_certificate(envelope: dsse.Envelope) -> None:
-    made = held(envelope)
-    first = faces.pdf(made, "shop+00")
-    assert first.startswith(b"%PDF-")
-    assert faces.pdf(made, "shop+00") == first
+def test_one_that_is_in_no_log_is_refused_where_a_witness_is_asked(
+    envelope: dsse.Envelope, near: Near
+) -> None:
+    assert both(envelope.dump()) == []
+    assert both(envelope.dump(), near.key) == ["cosignature_missing"]
+
+
+def test_a_proof_cannot_be_taken_away_or_put_beside_another_statement(
+    logged: dsse.Envelope, envelope: dsse.Envelope
+) -> None:
+    assert both(replace(logged, proof=None).dump()) == ["proof_missing"]
+    assert both(replace(envelope, proof=logged.proof).dump()) == ["proof_invalid"]
+    statement = json.loads(logged.payload)
+    again = json.loads(signed(statement | {"predicate": statement["predicate"] | {"verdict": "unknown"}}))
+    assert both(json.dumps(again | {"tlogProof": logged.proof}).encode()) == ["proof_invalid"]
+    for key in ("no key", str(SIGNER.verifier)):
+        other = json.loads(signed(statement | {"predicate": statement["predicate"] | {"log": key}}))
+        assert both(json.dumps(other | {"tlogProof": logged.proof}).encode()) == ["proof_invalid"]
+
+
+def test_every_character_of_a_proof_bent_once_is_refused_by_both_verifiers(
+    logged: dsse.Envelope, near: Near
+) -> None:
+    proof = logged.proof
+    assert proof is not None
+    for at, char in enumerate(proof):
+        bent = proof[:at] + ("A" if char != "A" else "B") + proof[at + 1 :]
+        (code,) = both(replace(logged, proof=bent).dump(), near.key)
+        assert code in ("proof_invalid", "cosignature_missing"), bent
+
+
+def test_a_copy_of_the_log_shows_a_rollback_and_a_second_history(
+    logged: dsse.Envelope, tmp_path: Path
+) -> None:
+    def found(folder: Path, data: bytes = logged.dump()) -> list[str]:
+        made = judge(data, KEYS)
+        compare_log(made, folder)
+        return [f"{one.code}: {one.message}" for one in made.findings]
+
+    assert found(tmp_path / "log") == []
+    with log(tmp_path / "log") as made:
+        made.append(entry(9))
+    assert found(tmp_path / "log") == [], "it has grown since"
+    for name, count in (("older", 2), ("fork", 4)):
+        with log(tmp_path / name) as made:
+            for number in range(count):
+                made.append(entry(number))
+    assert ["it was rolled back" in one for one in found(tmp_path / "older")] == [True]
+    assert ["it has two histories" in one for one in found(tmp_path / "fork")] == [True]
+    with log(tmp_path / "other", SignerKey("other", b"o" * 32)) as made:
+        made.append(entry(0))
+    with pytest.raises(LogError, match="is not signed by the log"):
+        found(tmp_path / "other")
+
+
+def test_one_that_is_in_no_log_is_in_no_copy_of_it(envelope: dsse.Envelope, tmp_path: Path) -> None:
+    made = judge(envelope.dump(), KEYS)
+    compare_log(made, tmp_path)
+    assert [one.code for one in made.findings] == ["log_mismatch"]
+    refused = judge(signed(json.loads(envelope.payload), STRANGER), KEYS)
+    compare_log(refused, tmp_path)
+    assert [one.code for one in refused.findings] == ["signature_untrusted"]
 
 
 def test_the_schema_is_closed() -> None:

@@ -41,13 +41,13 @@ def test_the_same_tree_is_cosigned_again_and_a_refused_one_changes_nothing(tmp_p
 
 
 def test_what_the_disk_does_not_keep_is_not_cosigned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_path: Path, _text: str) -> None:
+    def full(_path: Path, _data: bytes) -> None:
         raise OSError(28, "No space left on device")
 
     with opened(tmp_path) as made:
         made.add(request(0, 5).encode())
         with monkeypatch.context() as patch:
-            patch.setattr(module, "_write", full)
+            patch.setattr(module, "write_whole", full)
             with pytest.raises(FaultwireError, match="No space left"):
                 made.add(request(5, 9).encode())
         assert made.add(request(5, 7).encode())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from faultwire.runner import artefacts
-from faultwire.runner.artefacts import commit_of, digests_of
+from faultwire.runner.artefacts import commit_of, digests_of, images_of
 
 
 def test_files_and_lock_files_are_named_with_the_digest_of_all_of_them(tmp_path: Path) -> None:
@@ -46,6 +46,14 @@ def git(folder: Path, *words: str) -> str:
     about = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main")
     command = ["git", *about, *words]
     return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_images_that_are_named_by_digest_are_named_and_tags_are_not() -> None:
+    one, two = "ab" * 32, "cd" * 32
+    words = ["docker", "run", f"registry.example:5000/shop/agent:1@sha256:{one}", f"--image=a@sha256:{two}"]
+    assert images_of(words) == {"image a": two, "image registry.example:5000/shop/agent:1": one}
+    for word in ("shop/agent:1", f"shop@sha256:{one[:-1]}", f"shop@sha256:{one}0", f"@sha256:{one}"):
+        assert images_of([word]) == {}
 
 
 def test_the_commit_is_what_git_says(tmp_path: Path) -> None:

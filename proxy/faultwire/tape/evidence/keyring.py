@@ -23,19 +23,21 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 @dataclass(frozen=True, slots=True)
 class KeyRing:
-    """The keys in one folder."""
+    """The keys in one folder: its own of one kind, and those that are trusted."""
 
     folder: Path = KEYS
+    kind: str = "seal"
+    """What the key is for, which is what its files are called."""
 
     @property
     def private(self) -> Path:
         """Where the signer key is."""
-        return self.folder / "seal.key"
+        return self.folder / f"{self.kind}.key"
 
     @property
     def public(self) -> Path:
         """Where its verifier key is."""
-        return self.folder / "seal.pub"
+        return self.folder / f"{self.kind}.pub"
 
     @property
     def trust_list(self) -> Path:
@@ -52,11 +54,17 @@ class KeyRing:
         try:
             return SignerKey.parse(text.strip())
         except NoteError as error:
-            raise TapeError(f"`{self.private}` holds no seal key: {error}", code="keys.unreadable") from error
+            raise TapeError(
+                f"`{self.private}` holds no {self.kind} key: {error}", code="keys.unreadable"
+            ) from error
 
     def signer_or_new(self, project: str) -> SignerKey:
         """The key that seals; made for this project if there is none. Raises TapeError."""
-        return self.signer() or self._make(SignerKey.fresh(name_for(project)))
+        return self.signer_or_named(name_for(project))
+
+    def signer_or_named(self, name: str) -> SignerKey:
+        """As `signer_or_new`, where a new key gets this very name."""
+        return self.signer() or self._make(SignerKey.fresh(name))
 
     def renew(self, name: str) -> SignerKey:
         """Make a new key in place of the old one, whose verifier key stays trusted."""
@@ -115,6 +123,20 @@ def name_for(project: str) -> str:
 
 def given_key(text: str) -> VerifierKey:
     """A verifier key that a user named: the key itself, or a file that holds it. Raises UsageError."""
+    line, where = given_line(text)
+    try:
+        return VerifierKey.parse(line)
+    except NoteError as error:
+        raise UsageError(
+            f"{where} is no verifier key: {error}",
+            code="keys.unreadable",
+            hint="a verifier key is `NAME+ID+BASE64`, as `faultwire keys show` prints it",
+        ) from error
+
+
+def given_line(text: str) -> tuple[str, str]:
+    """The line of a key that a user named, or of the file that holds it, and what to call it. Raises
+    UsageError."""
     if "+" in text and not os.path.lexists(text):
         found, where = text, "the given key"
     else:
@@ -127,14 +149,7 @@ def given_key(text: str) -> VerifierKey:
     lines = [line for line in found.splitlines() if line.strip() and not line.startswith("#")]
     if len(lines) != 1:
         raise UsageError(f"{where} has {len(lines)} keys, expected one", code="keys.unreadable")
-    try:
-        return VerifierKey.parse(lines[0].strip())
-    except NoteError as error:
-        raise UsageError(
-            f"{where} is no verifier key: {error}",
-            code="keys.unreadable",
-            hint="a verifier key is `NAME+ID+BASE64`, as `faultwire keys show` prints it",
-        ) from error
+    return lines[0].strip(), where
 
 
 def _parsed(line: str, where: str) -> VerifierKey:
@@ -148,7 +163,7 @@ def _read(path: Path, *, private: bool = False, links: bool = False) -> str:
     def judge(mode: int) -> None:
         if private and mode & 0o077:
             raise TapeError(
-                f"seal key `{path}` has mode {mode & 0o777:03o}, expected 600",
+                f"{path.stem} key `{path}` has mode {mode & 0o777:03o}, expected 600",
                 code="keys.mode",
                 hint=f"chmod 600 {path}",
             )

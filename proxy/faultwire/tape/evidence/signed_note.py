@@ -21,6 +21,8 @@ from faultwire.errors import UsageError
 
 ED25519 = b"\x01"
 """The signature type that stands before the key bytes."""
+COSIGNATURE = b"\x04"
+"""The signature type of a witness's key, whose cosignatures bear their time (C2SP tlog-cosignature)."""
 
 MAX_SIZE = 64 * 1024
 """No note of ours is longer; a longer one is refused unread."""
@@ -76,14 +78,11 @@ class VerifierKey:
     @classmethod
     def parse(cls, text: str) -> VerifierKey:
         """From its one-line form. Raises NoteError."""
-        name, data = _key_parts(text)
+        name, data = key_parts(text)
         key = cls(name, data)
         if text.split("+")[1] != key.id.hex():
             raise NoteError("the key id does not fit the key")
-        if data in _SMALL_ORDER:
-            raise NoteError("everybody can sign under this key: its point has a small order")
-        if not _core.is_verifier_key(str(key)):
-            raise NoteError("no key of Ed25519 has these bytes")
+        check_point(data)
         return key
 
 
@@ -123,7 +122,7 @@ class SignerKey:
         if not text.startswith(_PRIVATE):
             raise NoteError(f"a signer key begins with `{_PRIVATE}`")
         rest = text.removeprefix(_PRIVATE)
-        name, data = _key_parts(rest)
+        name, data = key_parts(rest)
         key = cls(name, data)
         if rest.split("+")[1] != key.verifier.id.hex():
             raise NoteError("the key id does not fit the key")
@@ -146,7 +145,8 @@ class Note:
 
     text: str
     signatures: tuple[tuple[str, bytes, bytes], ...]
-    """(key name, key id, signature) of each line."""
+    """(key name, key id, signature) of each line. Only the key knows how long its signatures are: those of
+    other kinds, such as cosignatures, stand beside ours."""
 
     @property
     def signers(self) -> list[str]:
@@ -154,11 +154,17 @@ class Note:
         return [f"{name}+{key_id.hex()}" for name, key_id, _ in self.signatures]
 
     def signed_by(self, key: VerifierKey) -> bool:
-        """Does one of the signatures hold under this key?"""
-        return any(
-            name == key.name and key_id == key.id and key.verifies(self.text.encode(), signature)
-            for name, key_id, signature in self.signatures
-        )
+        """Did this key sign, and does each signature with its name and id hold? All others are ignored."""
+        signed = [one for name, key_id, one in self.signatures if (name, key_id) == (key.name, key.id)]
+        return bool(signed) and all(key.verifies(self.text.encode(), one) for one in signed)
+
+
+def check_point(public: bytes) -> None:
+    """Raise NoteError unless these 32 bytes are a key of Ed25519 that tells signatures apart."""
+    if public in _SMALL_ORDER:
+        raise NoteError("everybody can sign under this key: its point has a small order")
+    if not _core.is_verifier_key(str(VerifierKey("k", public))):
+        raise NoteError("no key of Ed25519 has these bytes")
 
 
 def check_text(text: str) -> None:
@@ -186,20 +192,28 @@ def _signature(line: str) -> tuple[str, bytes, bytes]:
     found = _SIGNATURE.match(line)
     if found is None:
         raise NoteError("a signature is `— NAME BASE64` on a line of its own")
-    data = _decoded(found[2])
-    if len(data) != 4 + 64:
-        raise NoteError(f"the signature has {len(data)} bytes, expected 68")
+    data = decoded(found[2])
+    if len(data) < 4 + 1:
+        raise NoteError(f"the signature has {len(data)} bytes, expected an id of 4 and more")
     return found[1], data[:4], data[4:]
 
 
-def _key_parts(text: str) -> tuple[str, bytes]:
+def key_parts(text: str, kind: bytes = ED25519) -> tuple[str, bytes]:
+    """Name and public (or secret) bytes of a key in its one-line form. Raises NoteError."""
     parts = text.strip().split("+", 2)
     if len(parts) != 3 or not _NAME.match(parts[0]) or not _is_text(parts[0]):
         raise NoteError("a key is `NAME+ID+BASE64`")
-    data = _decoded(parts[2])
-    if len(data) != 33 or data[:1] != ED25519:
-        raise NoteError("the key is no Ed25519 key")
+    data = decoded(parts[2])
+    if len(data) != 33 or data[:1] != kind:
+        raise NoteError(_other_kind(data[:1], kind))
     return parts[0], data[1:]
+
+
+def _other_kind(found: bytes, expected: bytes) -> str:
+    if {found, expected} == {ED25519, COSIGNATURE}:
+        names = {ED25519: "a key that signs notes", COSIGNATURE: "a witness's key"}
+        return f"it is {names[found]}, expected {names[expected]}"
+    return "the key is no Ed25519 key"
 
 
 def _is_text(name: str) -> bool:
@@ -211,7 +225,7 @@ def _is_text(name: str) -> bool:
     return True
 
 
-def _decoded(text: str) -> bytes:
+def decoded(text: str) -> bytes:
     """Strictly: one text for each value, so that no note has two spellings."""
     try:
         data = base64.b64decode(text, validate=True)

@@ -32,6 +32,20 @@ def test_the_first_use_makes_the_key_and_the_next_finds_it(ring: KeyRing) -> Non
     assert key.dump() not in ring.public.read_text()
 
 
+def test_a_key_of_another_kind_has_files_of_its_own(ring: KeyRing) -> None:
+    seal, log = ring.signer_or_new("p"), KeyRing(ring.folder, kind="log")
+    made = log.signer_or_named("p/certificates-1")
+    assert made.name == "p/certificates-1"
+    assert log.signer_or_named("another") == made
+    assert (ring.signer(), log.private.name, log.public.name) == (seal, "log.key", "log.pub")
+    log.private.write_text("none")
+    with pytest.raises(TapeError, match="holds no log key"):
+        log.signer()
+    log.private.chmod(0o644)
+    with pytest.raises(TapeError, match=r"log key .* has mode 644"):
+        log.signer()
+
+
 def test_of_two_that_make_one_at_once_the_first_wins(ring: KeyRing, monkeypatch: pytest.MonkeyPatch) -> None:
     first: list[SignerKey] = []
 

@@ -120,8 +120,7 @@ def test_the_error_of_a_note_that_is_none() -> None:
         (note + "x\n", LINE),
         (f"{note}\n", BETWEEN),
         (note.replace("— ", "- "), LINE),
-        (f"one\n\n— a {b64(bytes(67))}\n", "the signature has 67 bytes, expected 68"),
-        (f"one\n\n— a {b64(bytes(69))}\n", "the signature has 69 bytes, expected 68"),
+        (f"one\n\n— a {b64(bytes(4))}\n", "the signature has 4 bytes, expected an id of 4 and more"),
         ("one\n\n— a AAAAA\n", "that is not base64"),
         (note + line * 16, "the note has 17 signatures, expected at most 16"),
     ):
@@ -160,6 +159,30 @@ def test_a_signature_holds_under_its_name_its_id_and_its_key_only() -> None:
     assert [both.signed_by(key.verifier) for key in (KEY, OTHER)] == [True, True]
     assert both.signers == [f"{key.name}+{key.verifier.id.hex()}" for key in (OTHER, KEY)]
     assert not VerifierKey("a", b"short").verifies(b"", signature)
+
+
+def test_signatures_of_other_kinds_are_ignored_and_a_bad_one_of_a_known_key_is_not() -> None:
+    note = KEY.sign("one\n")
+    for size in (5, 67, 69, 76, 2432):
+        other = signed_note.parse(f"{note}— another {b64(bytes(size))}\n")
+        assert other.signed_by(KEY.verifier)
+        assert not other.signed_by(OTHER.verifier)
+    for size in (63, 64, 65):
+        bad = f"— {KEY.name} {b64(KEY.verifier.id + bytes(size))}\n"
+        assert not signed_note.parse(note + bad).signed_by(KEY.verifier)
+        text, line = note.split("\n\n")
+        assert not signed_note.parse(f"{text}\n\n{bad}{line}").signed_by(KEY.verifier)
+    for name, key_id in ((KEY.name, bytes(4)), ("another", KEY.verifier.id)):
+        shared = f"— {name} {b64(key_id + bytes(64))}\n"
+        assert signed_note.parse(note + shared).signed_by(KEY.verifier), "it shares the name or the id only"
+
+
+def test_a_key_of_another_kind_is_called_so() -> None:
+    public = KEY.verifier.public
+    data = b64(bytes([4]) + public)
+    assert refused(lambda: VerifierKey.parse(f"w+00000000+{data}")) == (
+        "it is a witness's key, expected a key that signs notes"
+    )
 
 
 # ---------------------------------------------------------------- checkpoints
