@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from faultwire.campaign.engine import Command, Ended, Engine
     from faultwire.campaign.results import Results
 
+LOST = "engine.lost"
+"""The code of an error: the worker is there, and its proxy is gone."""
 TURN_S = 5.0
 """Seconds after which leases are looked at, whatever the engine says."""
 START_S = 120.0
@@ -179,6 +181,9 @@ class Coordinator:
                 self._lose(ended.batch, ended.lost, away=ended.away)
             return
         found, tape = self._parsed(ended)
+        if "error" in found and found["error"].get("code") == LOST:
+            self._lose(ended.batch, str(found["error"].get("message")))
+            return
         if "error" in found:
             self.leases.end(ended.batch)
             self._refused(found["error"], "a worker: ")

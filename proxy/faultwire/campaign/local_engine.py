@@ -99,11 +99,7 @@ class LocalEngine:
         for one in left:
             _end_input(one)
         for one in left:
-            with suppress(subprocess.TimeoutExpired):
-                one.process.wait(GRACE_S)
-            one.process.kill()
-            one.process.wait()
-            one.errors.close()
+            _await_end(one)
 
     def _worker(self, command: Command) -> _Worker:
         """One that waits for its next batch, or a new one."""
@@ -174,6 +170,17 @@ def _finish(batch: str, worker: _Worker, data: bytes) -> Ended:
     worker.errors.close()
     lost = f"its worker was ended by signal {-process.returncode}" if process.returncode < 0 else ""
     return Ended(batch, process.returncode, output, errors, lost)
+
+
+def _await_end(worker: _Worker) -> None:
+    """Wait for the end of a process, and bring it about where it takes too long."""
+    late = threading.Timer(GRACE_S, worker.process.kill)
+    late.start()
+    worker.process.wait()
+    late.cancel()
+    if worker.process.stdout is not None:
+        worker.process.stdout.close()
+    worker.errors.close()
 
 
 def _end_input(worker: _Worker) -> None:

@@ -64,11 +64,7 @@ class Series:
     def _answer(self, request: Request, config: Config, here: Surroundings) -> tuple[dict[str, Any], bytes]:
         run, agent = self._ready(request, config, here)
         played = play_batch(request, agent, run)
-        lost = run.engines.lost()
-        if lost is not None:
-            raise lost
         self._sent += len(self._played)
-        run.engine.flush()
         run.close_tapes()
         key = KeyRing(self._base / "keys").signer_or_new(self._base.absolute().parent.name)
         with TemporaryDirectory(dir=run.folder.path) as place:
@@ -96,7 +92,7 @@ class Series:
             or self._sent > SENT
             # A session has its name for itself on a tape; a cell comes again when its first batch was lost.
             or not self._played.isdisjoint(wanted)
-            or run.engines.lost() is not None
+            or not run.engine.alive
         )
 
     def _forget(self) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from faultwire.errors import TapeError
-from faultwire.tape.evidence.sealer import seal_tape
+from faultwire.tape.evidence.sealer import seal_path, seal_tape
+from faultwire.tape.evidence.verify import verify
 from faultwire.tape.format.file import log_of
 
 if TYPE_CHECKING:
@@ -20,41 +22,37 @@ TRIES = 10
 
 def snapshot(tape: Path, target: Path, key: SignerKey) -> None:
     """Copy what is committed to a tape, and seal it. Its recorder should be at rest: between two batches no
-    session is open.
+    session is open. The copy is held against the tape's own log, since a log that is cut in the middle of a
+    write looks like a shorter one.
 
-    Raises TapeError where the tape changes all the time, and TapeTampered where the copy's chain does not
-    hold.
+    Raises TapeError where the tape changes all the time, or the copy is another than the tape.
     """
+    why = "it is written to all the time"
     for _ in range(TRIES):
-        before = _state(tape)
+        expected = verify(tape)
+        _remove(target)
         _copy(tape, target)
-        if _state(tape) == before:
-            seal_tape(target, key)
+        try:
+            found = seal_tape(target, key)
+        except TapeError as error:
+            why = error.message
+            continue
+        if (found.size, found.root.hex()) == (expected.events, expected.root):
             return
+    _remove(target)
     raise TapeError(
-        f"tape `{tape}` is written to all the time, expected a recorder at rest between two batches",
+        f"no copy of tape `{tape}` has the {expected.events} events that are there: {why}",
         code="campaign.tape",
         hint="an agent that goes on calling after its end keeps it busy",
     )
 
 
+def _remove(target: Path) -> None:
+    for path in (target, log_of(target), seal_path(target)):
+        path.unlink(missing_ok=True)
+
+
 def _copy(tape: Path, target: Path) -> None:
     shutil.copyfile(tape, target)
-    log = log_of(target)
-    try:
-        shutil.copyfile(log_of(tape), log)
-    except FileNotFoundError:  # folded into the tape
-        log.unlink(missing_ok=True)
-
-
-def _state(tape: Path) -> list[tuple[int, int] | None]:
-    """Size and moment of the last change of the tape and its log."""
-    found: list[tuple[int, int] | None] = []
-    for path in (tape, log_of(tape)):
-        try:
-            about = path.stat()
-        except FileNotFoundError:
-            found.append(None)
-        else:
-            found.append((about.st_size, about.st_mtime_ns))
-    return found
+    with suppress(FileNotFoundError):  # folded into the tape
+        shutil.copyfile(log_of(tape), log_of(target))

@@ -191,7 +191,8 @@ def packed(request: Request, agent: Agent, batch: PlayedBatch, sealed: Path) -> 
 
 
 def play_batch(request: Request, agent: Agent, run: Run) -> PlayedBatch:
-    """Play the cells of a request on a started run; those that have finished where Ctrl-C ends it."""
+    """Play the cells of a request on a started run; those that have finished where Ctrl-C ends it. Raises
+    FaultwireError where the proxy is gone."""
     tasks = {cell.invocation.id: cell for cell in request.cells.values()}
     plan = [cell.invocation for cell in tasks.values()]
     seeds = {cell.seed for cell in tasks.values()}
@@ -223,6 +224,7 @@ def play_batch(request: Request, agent: Agent, run: Run) -> PlayedBatch:
         # A set-up that cannot be right: the coordinator says so, who knows of the other batches as well.
         if len(done) < len(plan):
             raise
+    run.engine.flush()  # or its sessions went with it, and are void for no reason of theirs
     return PlayedBatch(tuple(done), clock.monotonic() - began)
 
 
