@@ -39,7 +39,8 @@ COMMAND = (sys.executable, "-m", "faultwire", "contract", "run", "-q", "--allow-
 
 
 def write(folder: Path, cells: int) -> None:
-    """A project with a scripted agent (curl), two scenarios and two prompts."""
+    """A project with a scripted agent (curl), two scenarios and some prompts."""
+    prompts = max(2, cells // 1000)
     command = ["curl", "-s", "-H", "content-type: application/json", "-H", "authorization: Bearer sk-none",
                "-d", BODY, URL]  # fmt: skip
     (folder / "faultwire.yaml").write_text(
@@ -48,13 +49,13 @@ def write(folder: Path, cells: int) -> None:
                 "version": "2.0",
                 "agent": {"type": "command", "command": command},
                 "proxy": {"mock": True},
-                "golden_prompts": ["one", "two"],
+                "golden_prompts": [f"prompt {number}" for number in range(prompts)],
                 "contract": {
                     "name": "c",
                     "invariants": [{"type": "output_not_empty"}],
                     "chaos_matrix": [{"name": "calm"}, HALF],
                 },
-                "advanced": {"concurrency": 4, "seed": 7, "repeat": cells // 4},
+                "advanced": {"concurrency": 4, "seed": 7, "repeat": cells // prompts // 2},
             }
         )
     )

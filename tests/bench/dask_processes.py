@@ -45,8 +45,9 @@ class Dask:
             yield process
         finally:
             if process.poll() is None:
-                for one in [*psutil.Process(process.pid).children(recursive=True), process]:
+                for one in psutil.Process(process.pid).children(recursive=True):
                     one.kill()
+                process.kill()
             process.wait()
 
     def scheduler(self) -> Process:

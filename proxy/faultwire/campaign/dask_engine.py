@@ -73,11 +73,10 @@ class DaskEngine:
     @property
     def slots(self) -> int:
         """Threads of all workers, as the scheduler knows them or knew them last; none while it is away."""
-        if self._away is not None:
+        if not self._here():
             return 0
-        if self._here():
-            with suppress(OSError, TimeoutError, AttributeError):  # it may go while it is asked
-                self._slots = sum(self._client.nthreads().values())
+        with suppress(OSError, TimeoutError, AttributeError):  # it may go while it is asked
+            self._slots = sum(self._client.nthreads().values())
         return self._slots
 
     def _here(self) -> bool:
@@ -118,14 +117,13 @@ class DaskEngine:
         if self._away is not None:
             self._return(self._away, clock.monotonic() + max(0.0, seconds))
             return []
-        try:
-            found = [self._ended.get(timeout=min(max(0.0, seconds), PAUSE_S))]
-            with suppress(Empty):
-                while True:
-                    found.append(self._ended.get_nowait())
-        except Empty:
-            return [] if self._here() else self._leave()
-        return [self._outcome(batch, future) for batch, future in found if self._is_awaited(batch, future)]
+        found: list[tuple[str, Any]] = []
+        with suppress(Empty):
+            found.append(self._ended.get(timeout=min(max(0.0, seconds), PAUSE_S)))
+            while True:
+                found.append(self._ended.get_nowait())
+        ended = [self._outcome(batch, future) for batch, future in found if self._is_awaited(batch, future)]
+        return ended if self._here() else [*ended, *self._leave()]
 
     def _is_awaited(self, batch: str, future: Any) -> bool:
         """Is this the task that the batch waits for? One that was dropped may end as well."""
@@ -139,10 +137,10 @@ class DaskEngine:
             try:
                 return ended(batch, future.result(timeout=REACH_S))
             except Exception as error:  # noqa: BLE001 - whatever the transport raises, the result is lost
-                return Ended(batch, lost=f"its result is gone: {type(error).__name__}")
+                return Ended(batch, lost=f"its result is gone: {type(error).__name__}", away=True)
         if future.status == "error":
             return ended(batch, future.exception())
-        return Ended(batch, lost="the scheduler has given it up", away=True)
+        return Ended(batch, lost=GONE, away=True)  # Dask cancels what it has no scheduler for
 
     def _leave(self) -> Sequence[Ended]:
         """The scheduler is gone: all that was under way is lost."""

@@ -13,7 +13,7 @@ FIRST, SMALLEST, LARGEST = 32, 8, 500
 """Cells of a batch: before anything is measured, towards the end, and at most."""
 BATCH_S = 20.0
 """Seconds that a batch should take, ..."""
-STARTS = 4.0
+STARTS = 2.0
 """... and how many times as long as its start it should take at least."""
 NEWEST = 0.5
 """The weight of the newest measurement."""

@@ -37,7 +37,7 @@ def measured(cells: int, batch_s: float, play_s: float) -> Pace:
         (0.001, 0.0, LARGEST),
         (5.0, 0.0, SMALLEST),  # a slow model: a lost batch takes little with it
         (60.0, 2.0, SMALLEST),
-        (0.1, 10.0, 400),  # a start that takes long is worth a long batch
+        (0.1, 20.0, 400),  # a start that takes long is worth a long batch
     ],
 )
 def test_a_batch_takes_about_as_long_as_it_should(cell_s: float, start_s: float, size: int) -> None:
@@ -51,7 +51,7 @@ def test_one_worker_alone_has_no_reason_to_end_with_small_batches() -> None:
 
 
 def test_towards_the_end_no_batch_is_smaller_than_its_start_is_worth() -> None:
-    assert measured(100, 12.0, 10.0).size(100, 4, 1) == 80  # 8 s of play for a start of 2 s
+    assert measured(100, 12.0, 10.0).size(100, 4, 1) == 40  # 4 s of play for a start of 2 s
     assert measured(100, 10.0, 10.0).size(100, 4, 1) == 13
     assert measured(100, 12.0, 10.0).size(100, 4, 4) == 25  # four are idle: each gets a part
 
