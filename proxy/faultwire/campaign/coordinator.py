@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire import clock
 from faultwire.campaign.budget import Spending
-from faultwire.campaign.leases import MOST_LOST, Leases, batch_size
+from faultwire.campaign.leases import MOST_LOST, Leases
 from faultwire.campaign.notes import Counts
+from faultwire.campaign.pace import Pace
 from faultwire.campaign.worker import MISMATCH, Request
 from faultwire.dice import token
 from faultwire.errors import FaultwireError, UsageError, printable
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from faultwire.campaign.engine import Command, Ended, Engine
     from faultwire.campaign.results import Results
 
+LOST = "engine.lost"
+"""The code of an error: the worker is there, and its proxy is gone."""
 TURN_S = 5.0
 """Seconds after which leases are looked at, whatever the engine says."""
 START_S = 120.0
@@ -72,10 +75,13 @@ class Coordinator:
     spending: Spending
     counts: Counts = field(default_factory=Counts)
     leases: Leases = field(default_factory=Leases)
+    pace: Pace = field(default_factory=Pace)
     given_up: dict[str, str] = field(default_factory=dict)
     """Cells that lost every worker they were given to, and how the last of them ended."""
     _tasks: dict[str, CellTask] = field(default_factory=dict)
     _began: float = field(default_factory=clock.monotonic)
+    _given: dict[str, float] = field(default_factory=dict)
+    """When each batch was given out."""
 
     def check_workers(self) -> None:
         """Have every worker say what it would play with. Raises UsageError where one differs or fails, before
@@ -134,7 +140,7 @@ class Coordinator:
         """Give out batches while a worker is free and the budget allows it."""
         slots = self.engine.slots
         while self.leases.batches < slots and self.leases.free:
-            size = batch_size(self.leases.free, slots, slots - self.leases.batches)
+            size = self.pace.size(self.leases.free, slots, slots - self.leases.batches)
             size = self.spending.allowed(size, self.leases.leased)
             if not size:
                 break
@@ -147,6 +153,7 @@ class Coordinator:
                 self.how.retries,
                 self.results.key.public,
             )
+            self._given[batch] = clock.monotonic()
             self.engine.submit(batch, self.how.command, request.as_json())
             self.counts.batches += 1
         spent = self.spending.spent(clock.monotonic() - self._began, self.leases.leased)
@@ -168,17 +175,25 @@ class Coordinator:
 
     def _take(self, ended: Ended) -> None:
         """A batch is over: keep what it has, and free what it lacks."""
+        given = self._given.pop(ended.batch, None)
         if ended.lost:
-            self._lose(ended.batch, ended.lost)
+            if ended.batch in self.leases.under_way:  # or its lease has run out before
+                self._lose(ended.batch, ended.lost, away=ended.away)
             return
         found, tape = self._parsed(ended)
+        if "error" in found and found["error"].get("code") == LOST:
+            self._lose(ended.batch, str(found["error"].get("message")))
+            return
         if "error" in found:
             self.leases.end(ended.batch)
             self._refused(found["error"], "a worker: ")
-        self._keep(found, tape)
+        played = self._keep(found, tape)
         self.leases.end(ended.batch)
+        if given is not None:
+            self.pace.add(played, clock.monotonic() - given, found.get("play_s"))
 
-    def _keep(self, found: Mapping[str, Any], tape: bytes) -> None:
+    def _keep(self, found: Mapping[str, Any], tape: bytes) -> int:
+        """Keep the results that count; how many there were."""
         results = json.loads(self.results.key.open(b64decode(found["box"])))
         new = {}
         for about in results:
@@ -190,10 +205,12 @@ class Coordinator:
         if new:
             kept = self.results.keep_tape(str(found["tape"]), tape, str(found["seal"]))
             self.results.commit(new, kept)
+        return len(results)
 
-    def _lose(self, batch: str, why: str) -> None:
+    def _lose(self, batch: str, why: str, *, away: bool = False) -> None:
+        """Free the cells of a batch. That an engine was `away` is no fault of theirs."""
         self.counts.lost += 1
-        for cell in self.leases.end(batch, lost=True):
+        for cell in self.leases.end(batch, lost=not away):
             self.given_up[cell] = f"{MOST_LOST} workers were lost while they played it; the last: {why}"
 
     def _parsed(self, ended: Ended) -> tuple[dict[str, Any], bytes]:
@@ -225,8 +242,11 @@ class Coordinator:
         for batch in self.leases.under_way:
             self.engine.stop(batch)
         while self.leases.batches and clock.monotonic() < deadline:
-            ended = self.engine.wait(min(1.0, deadline - clock.monotonic()))
-            self._take_all(ended)
+            for one in self.engine.wait(min(1.0, deadline - clock.monotonic())):
+                if one.lost or one.output:
+                    self._take(one)
+                else:  # it was ended while it started
+                    self.leases.end(one.batch)
 
     @property
     def label(self) -> str:

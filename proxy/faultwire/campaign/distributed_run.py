@@ -13,7 +13,7 @@ from faultwire.campaign.budget import Limits, Spending
 from faultwire.campaign.cell import CellTask, campaign_id
 from faultwire.campaign.ci_run import Done, finish, launch_settings, play_part
 from faultwire.campaign.coordinator import BudgetSpentError, Coordinator, How
-from faultwire.campaign.engine import Command, worker_words
+from faultwire.campaign.engine import SERIES, Command, worker_words
 from faultwire.campaign.notes import notes, unbounded
 from faultwire.campaign.open_engine import open_engine
 from faultwire.campaign.results import Readers, Results
@@ -149,6 +149,7 @@ def _coordinator(
                 str(config.path.absolute() if not on.folder else config.path),
             ),
             on.folder or str(Path.cwd()),
+            SERIES,
         )
         longest = config.agent.timeout / 1000 + 60
         how = How(command, config.advanced.concurrency, config.advanced.retries, longest, on.lease_s)
@@ -212,8 +213,10 @@ class _Rounds:
 
     def __call__(self, plan: Sequence[Invocation], report: Callable[[Played], None]) -> None:
         here = self.campaign.expected
-        cells = {CellTask.of(self.phase, one, self.seed).id(here): one for one in plan}
-        wanted = {name: CellTask.of(self.phase, one, self.seed) for name, one in cells.items()}
+        tasks = [(CellTask.of(self.phase, one, self.seed), one) for one in plan]
+        named = {task.id(here): (task, one) for task, one in tasks}
+        wanted = {name: task for name, (task, _) in named.items()}
+        cells = {name: one for name, (_, one) in named.items()}
         played: dict[str, Played] = {}
 
         def arrived(cell: str) -> None:

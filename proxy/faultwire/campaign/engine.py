@@ -16,21 +16,28 @@ ERRORS = 4096
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What a worker starts: the words of the command, and the folder that it is started in."""
+    """What a worker starts: the words of the command, and the folder that it is started in.
+
+    With the words of `series` behind, it takes batch after batch: a line of its input each, and before each
+    answer a line with its length in bytes. Empty: it takes one, which is all of its input.
+    """
 
     words: tuple[str, ...]
     folder: str
+    series: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How the command of a batch ended. `lost`: its worker is gone or the engine has given it up."""
+    """How the command of a batch ended. `lost`: its worker is gone or the engine has given it up, which says
+    nothing of its cells where the engine itself was `away`."""
 
     batch: str
     code: int = 0
     output: bytes = b""
     errors: str = ""
     lost: str = ""
+    away: bool = False
 
 
 class Engine(Protocol):
@@ -57,6 +64,10 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """End all that is under way, and let the engine go."""
+
+
+SERIES = ("--series",)
+"""What makes `faultwire worker` take batch after batch."""
 
 
 def worker_words(python: str | None) -> tuple[str, ...]:

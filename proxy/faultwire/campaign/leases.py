@@ -7,36 +7,25 @@ nothing. Pure: time comes from the caller.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
-from math import ceil
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-ALONE = 2
-"""After so many lost batches a cell gets one of its own, so that it takes no other down with it."""
+PARTS = 4
+"""Into so many parts a batch is divided each time that it is lost, so that a cell which ends its workers is
+soon alone and takes no other down with it."""
 MOST_LOST = 10
 """After so many lost batches a cell is given up."""
-LARGEST, SMALLEST = 100, 8
-"""Cells of a batch. Each batch starts an engine of its own, some two seconds of processor time."""
-
-
-def batch_size(free: int, slots: int, idle: int) -> int:
-    """How many of the `free` cells the next batch takes, where `slots` batches may run at once and `idle` of
-    them are not at work: large at first, and smaller towards the end, so that all end at about the same
-    time (guided self-scheduling: Polychronopoulos and Kuck 1987)."""
-    guided = ceil(free / (2 * max(1, slots)))
-    least = min(SMALLEST, ceil(free / max(1, idle)))
-    return max(1, min(free, LARGEST, max(guided, least)))
 
 
 @dataclass
 class Leases:
     """The cells of a campaign by id, in the order in which they were added."""
 
-    _free: deque[str] = field(default_factory=deque)
+    _free: OrderedDict[str, None] = field(default_factory=OrderedDict)
     _known: set[str] = field(default_factory=set)
     _settled: set[str] = field(default_factory=set)
     _batches: dict[str, list[str]] = field(default_factory=dict)
@@ -48,21 +37,22 @@ class Leases:
         """Make cells free that are not known yet; `first` before all others, also where they wait already."""
         new = [cell for cell in dict.fromkeys(cells) if cell not in self._known]
         self._known.update(new)
-        self._free.extend(new)
+        self._free.update(dict.fromkeys(new))
         if first:
             wanted = set(cells)
-            self._free = deque(sorted(self._free, key=lambda cell: cell not in wanted))
+            order = sorted(self._free, key=lambda cell: cell not in wanted)
+            self._free = OrderedDict.fromkeys(order)
 
     def take(self, batch: str, most: int, until: float) -> tuple[str, ...]:
-        """Lease up to `most` cells to a batch until a moment. A cell that was lost often comes alone."""
+        """Lease up to `most` cells to a batch until a moment, and fewer where some were lost before."""
         taken: list[str] = []
-        while self._free and len(taken) < most:
-            alone = self._lost[self._free[0]] >= ALONE
-            if alone and taken:
+        fits = most
+        while self._free:
+            lost = self._lost[next(iter(self._free))]
+            fits = min(fits, max(1, most // PARTS**lost))
+            if len(taken) >= fits:
                 break
-            taken.append(self._free.popleft())
-            if alone:
-                break
+            taken.append(self._free.popitem(last=False)[0])
         if taken:
             self._batches[batch] = taken
             self._until[batch] = until
@@ -73,8 +63,7 @@ class Leases:
         if cell not in self._known or cell in self._settled or cell in self._given_up:
             return False
         self._settled.add(cell)
-        if cell in self._free:
-            self._free.remove(cell)
+        self._free.pop(cell, None)
         return True
 
     def end(self, batch: str, *, lost: bool = False) -> tuple[str, ...]:
@@ -88,7 +77,8 @@ class Leases:
                 self._given_up.add(cell)
                 given_up.append(cell)
             else:
-                self._free.appendleft(cell)
+                self._free[cell] = None
+                self._free.move_to_end(cell, last=False)
         return tuple(given_up)
 
     def expired(self, now: float) -> tuple[str, ...]:

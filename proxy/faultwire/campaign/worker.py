@@ -1,4 +1,4 @@
-"""Plays one batch of cells: what `faultwire worker` does, in a process of its own, wherever that is.
+"""Plays a batch of cells: what `faultwire worker` does, in a process of its own, wherever that is.
 
 Request (standard input) and answer (standard output) are a line of JSON; behind the answer comes the batch's
 tape, sealed by this machine's key. Nothing is judged here.
@@ -10,11 +10,12 @@ import json
 import os
 import shutil
 from base64 import b64decode, b64encode
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from faultwire import _core
+from faultwire import _core, clock
 from faultwire.agents._api import Asked
 from faultwire.agents.make import prepared
 from faultwire.campaign.cell import CellTask, Surroundings
@@ -29,19 +30,30 @@ from faultwire.tape.evidence.sealer import seal_path
 from faultwire.trials.execute import cost_of, trial_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from faultwire.agents._api import Agent
     from faultwire.agents.settings import AgentSettings
     from faultwire.config.model import Config
     from faultwire.contract.cells import Invocation
+    from faultwire.runner.folder import RunFolder
+    from faultwire.runner.launch import LaunchSettings
     from faultwire.runner.run import Played
     from faultwire.runner.started_run import Run
 
 MISMATCH = "campaign.mismatch"
 """The code of a refusal: this worker would not play the cells that are meant."""
 COMMAND = "worker"
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedBatch:
+    """What came of a batch, and the `seconds` that it was played for, without the start of anything."""
+
+    played: tuple[Played, ...]
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,31 +145,60 @@ def answer(request: Request, config: Config, base: Path) -> tuple[dict[str, Any]
     check(request, surroundings(config))
     if not request.cells:
         return {"checked": True}, b""
-    names = {cell.invocation.id: name for name, cell in request.cells.items()}
+    with _folder(config, base) as (settings, folder):
+        with start_run(settings, folder) as run, _agent(config, run) as agent:
+            played = play_batch(request, agent, run)
+        return packed(request, agent, played, run.tape)
+
+
+@contextmanager
+def opened(config: Config, base: Path) -> Iterator[tuple[Run, Agent]]:
+    """A started run and the agent, for as many batches as are wanted; nothing of its folder stays."""
+    with (
+        _folder(config, base) as (settings, folder),
+        start_run(settings, folder) as run,
+        _agent(config, run) as agent,
+    ):
+        yield run, agent
+
+
+@contextmanager
+def _folder(config: Config, base: Path) -> Iterator[tuple[LaunchSettings, RunFolder]]:
     part = Part((Phase("contract", (), (), (), ()),))
     settings = launch_settings(config, Wanted(COMMAND, base=base), part)
     folder = trial_folder(settings)
     try:
-        with start_run(replace(settings, base=base), folder) as run:
-            share = partial(run.share, "server")
-            with prepared(config.agent, share, folder=folder.path, base=config.folder) as agent:
-                played = _played(request, names, agent, run)
-            folder.end("finished")
-        by = {"label": agent.label, "network": agent.network}
-        results = [{"cell": names[one.invocation.id], **by, **result_of(one)} for one in played]
-        tape, note = run.tape.read_bytes(), seal_path(run.tape).read_text()
+        yield replace(settings, base=base), folder
+        folder.end("finished")
     finally:
         shutil.rmtree(folder.path, ignore_errors=True)
+
+
+def _agent(config: Config, run: Run) -> AbstractContextManager[Agent]:
+    share = partial(run.share, "server")
+    return prepared(config.agent, share, folder=run.folder.path, base=config.folder)
+
+
+def packed(request: Request, agent: Agent, batch: PlayedBatch, sealed: Path) -> tuple[dict[str, Any], bytes]:
+    """The answer to a batch, and the bytes of its sealed tape."""
+    names = {cell.invocation.id: name for name, cell in request.cells.items()}
+    by = {"label": agent.label, "network": agent.network}
+    results = [{"cell": names[one.invocation.id], **by, **result_of(one)} for one in batch.played]
+    tape, note = sealed.read_bytes(), seal_path(sealed).read_text()
     box = seal(json.dumps(results).encode("utf-8", "surrogatepass"), request.public)
-    return {"box": b64encode(box).decode(), "tape": _core.sha256_hex(tape), "seal": note}, tape
+    about = {"tape": _core.sha256_hex(tape), "seal": note, "play_s": batch.seconds}
+    return {"box": b64encode(box).decode(), **about}, tape
 
 
-def _played(request: Request, names: Mapping[str, str], agent: Agent, run: Run) -> Sequence[Played]:
+def play_batch(request: Request, agent: Agent, run: Run) -> PlayedBatch:
+    """Play the cells of a request on a started run; those that have finished where Ctrl-C ends it. Raises
+    FaultwireError where the proxy is gone."""
     tasks = {cell.invocation.id: cell for cell in request.cells.values()}
     plan = [cell.invocation for cell in tasks.values()]
     seeds = {cell.seed for cell in tasks.values()}
-    if len(seeds) != 1 or len(names) != len(request.cells):
+    if len(seeds) != 1 or len(tasks) != len(request.cells):
         raise UsageError("found cells of several seeds, or one twice, in a batch", code="campaign.request")
+    began = clock.monotonic()
     done: list[Played] = []
 
     def ask(invocation: Invocation) -> Asked:
@@ -178,12 +219,13 @@ def _played(request: Request, names: Mapping[str, str], agent: Agent, run: Run) 
             ask=ask,
         )
     except KeyboardInterrupt:
-        return done
+        pass
     except (CaptureError, ConfigError):
         # A set-up that cannot be right: the coordinator says so, who knows of the other batches as well.
         if len(done) < len(plan):
             raise
-    return done
+    run.engine.flush()  # or its sessions went with it, and are void for no reason of theirs
+    return PlayedBatch(tuple(done), clock.monotonic() - began)
 
 
 def result_of(played: Played) -> dict[str, Any]:

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from faultwire.cli._play_options import DEFAULT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from faultwire.campaign.series import Series
 
 
 @click.command("worker", short_help="Play one batch of a campaign's cells (engines start it).")
@@ -20,26 +27,55 @@ from faultwire.cli._play_options import DEFAULT
     show_default=True,
     help="The configuration.",
 )
-def worker(config: Path) -> None:
+@click.option(
+    "--series",
+    is_flag=True,
+    help="Take a request on each line until the input ends; before each answer comes its length.",
+)
+def worker(config: Path, series: bool) -> None:
     """Play the cells in a request on the standard input, and answer on the standard output.
 
     `run`, `ci` and `contract run` with --on have an engine start it on each worker. Its answer is a line of
     JSON and the batch's tape; an error is a line of JSON, too. SIGTERM ends the batch early.
     """
+    from faultwire.campaign.series import Series
     from faultwire.campaign.worker import Request, answer
     from faultwire.cli._ended import interruptible
     from faultwire.config.load import load
-    from faultwire.errors import FaultwireError
     from faultwire.parent_death import bind_to_parent
     from faultwire.runner.folder import STATE
 
     bind_to_parent()  # an engine's worker that is killed takes its batch with it
+    with interruptible():
+        if not series:
+            _write(_answered(lambda: answer(Request.parse(sys.stdin.read()), load(config), STATE)))
+            return
+        with Series(STATE) as batches:
+            for line in sys.stdin:
+                found = _answered(partial(_next, batches, line, config))
+                _write(b"%d\n" % len(found) + found)
+
+
+def _next(batches: Series, line: str, config: Path) -> tuple[dict[str, Any], bytes]:
+    """The next batch of a series; the configuration is read anew, since it may have changed."""
+    from faultwire.campaign.worker import Request
+    from faultwire.config.load import load
+
+    return batches.answer(Request.parse(line), load(config))
+
+
+def _answered(play: Callable[[], tuple[dict[str, Any], bytes]]) -> bytes:
+    """The answer to a batch, or the error in its place, and the tape behind it."""
+    from faultwire.errors import FaultwireError
+
     try:
-        with interruptible():
-            request = Request.parse(sys.stdin.read())
-            found, tape = answer(request, load(config), STATE)
+        found, tape = play()
     except FaultwireError as error:
         about = {"code": error.code, "message": error.message, "hint": error.hint}
         found, tape = {"error": {**about, "exit_code": error.exit_code}}, b""
-    sys.stdout.buffer.write(json.dumps(found).encode() + b"\n" + tape)
+    return json.dumps(found).encode() + b"\n" + tape
+
+
+def _write(answer: bytes) -> None:
+    sys.stdout.buffer.write(answer)
     sys.stdout.buffer.flush()

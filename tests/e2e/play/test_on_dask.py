@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from tests.bench.dask_processes import Dask
 
+from faultwire.campaign import dask_engine
 from faultwire.campaign.dask_engine import DaskEngine
-from faultwire.errors import UsageError
+from faultwire.campaign.engine import Command, Ended
+from faultwire.errors import FaultwireError
 from faultwire.tape.read.reader import TapeReader
 
 HALF = {
@@ -28,56 +29,9 @@ RULES = {"name": "rules", "invariants": [{"type": "completes"}], "chaos_matrix":
 CONTRACT = ("contract", "run", "--allow-unknown", "-q")
 
 
-@dataclass
-class Dask:
-    """A scheduler and its workers, each a process."""
-
-    folder: Path
-    port: int
-
-    @property
-    def address(self) -> str:
-        return f"dask://127.0.0.1:{self.port}"
-
-    @contextmanager
-    def program(self, name: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-        words = [sys.executable, "-m", f"distributed.cli.dask_{name}", *arguments]
-        log = self.folder / f"{name}-{len(list(self.folder.iterdir()))}.log"
-        with log.open("wb") as file:
-            process = subprocess.Popen(words, cwd=self.folder, stdout=file, stderr=file, process_group=0)
-        try:
-            yield process
-        finally:
-            for one in [*psutil.Process(process.pid).children(recursive=True), process]:
-                one.kill()
-            process.wait()
-
-    def scheduler(self) -> Any:
-        return self.program("scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard")
-
-    def worker(self) -> Any:
-        # Without a nanny: who kills the worker kills it for good.
-        return self.program("worker", f"tcp://127.0.0.1:{self.port}", "--nthreads", "1", "--no-nanny")
-
-
 @pytest.fixture
 def dask(tmp_path: Path) -> Dask:
-    folder = tmp_path / "dask"
-    folder.mkdir()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return Dask(folder, free.getsockname()[1])
-
-
-def reached(dask: Dask, workers: int) -> None:
-    while True:
-        try:
-            engine = DaskEngine(dask.address.replace("dask", "tcp"))
-        except UsageError:
-            continue
-        found = engine.slots
-        engine.close()
-        if found >= workers:
-            return
+    return Dask.at_free_port(tmp_path / "dask")
 
 
 def write(project: Any, repeat: int) -> None:
@@ -95,7 +49,7 @@ def test_workers_of_a_scheduler_give_the_ledger_and_verdicts_of_one_process(proj
     assert project.run(*CONTRACT).returncode == 0
     alone = outcome(project)
     with dask.scheduler(), dask.worker(), dask.worker():
-        reached(dask, 2)
+        dask.reached(2)
         done = project.run(*CONTRACT, "--on", dask.address)
     assert done.returncode == 0, done.stderr
     assert outcome(project) == alone
@@ -121,11 +75,121 @@ def at_work(worker: subprocess.Popen[bytes]) -> bool:
         return False
 
 
-def until(found: Callable[[], Any], process: subprocess.Popen[str]) -> Any:
+def until(found: Callable[[], Any], process: subprocess.Popen[Any]) -> Any:
     while process.poll() is None:
         if value := found():
             return value
     return None
+
+
+def later(engine: DaskEngine) -> Sequence[Ended]:
+    """The next batches that end."""
+    while not (found := engine.wait(1)):
+        pass
+    return found
+
+
+HELLO = (sys.executable, "-S", "-c", "import sys; print(sys.stdin.read(), end='!')")
+STILL = (sys.executable, "-S", "-c", "import signal; signal.alarm(300); signal.pause()")
+
+
+@contextmanager
+def left(dask: Dask) -> Iterator[DaskEngine]:
+    """An engine that has just heard that its scheduler is gone, and with it a batch."""
+    with ExitStack() as stack:
+        scheduler = stack.enter_context(dask.scheduler())
+        worker = stack.enter_context(dask.worker())
+        dask.reached(1)
+        engine = stack.enter_context(closing(DaskEngine(dask.address.replace("dask", "tcp"))))
+        engine.submit("a", Command(STILL, str(dask.folder)), "")
+        assert until(lambda: psutil.Process(worker.pid).children(recursive=True), worker)
+        scheduler.kill()
+        scheduler.wait()
+        (lost,) = later(engine)
+        assert (lost.batch, lost.lost, lost.away) == ("a", "the scheduler is gone", True)
+        yield engine
+
+
+def test_a_scheduler_that_is_started_again_is_found_as_soon_as_it_has_a_worker(dask: Dask) -> None:
+    with left(dask) as engine:
+        assert engine.slots == 0
+        assert list(engine.wait(0.5)) == []  # it goes on looking, and lets its caller look at its leases
+        with dask.scheduler(), dask.worker():
+            while not engine.slots:
+                engine.wait(1)
+            engine.submit("b", Command(HELLO, str(dask.folder)), "hello")
+            (ended,) = later(engine)
+    assert (ended.batch, ended.code, ended.output, ended.lost) == ("b", 0, b"hello!", "")
+
+
+@pytest.mark.nightly
+def test_a_scheduler_that_stays_away_ends_the_wait_with_the_reason(
+    dask: Dask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_engine, "GONE_S", 1.0)
+    with left(dask) as engine, pytest.raises(FaultwireError, match="did not come back within 1 s") as raised:
+        later(engine)
+    assert raised.value.code == "campaign.engine"
+
+
+@pytest.mark.nightly
+def test_a_scheduler_that_comes_back_without_a_worker_is_not_back(
+    dask: Dask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with left(dask) as engine, dask.scheduler():
+        while not engine._here():
+            engine.wait(1)
+        assert engine.slots == 0
+        assert engine._away is not None
+        monkeypatch.setattr(engine._away, "limit_s", 0.0)
+        with pytest.raises(FaultwireError, match="came back without a worker"):
+            later(engine)
+
+
+NOT_LOOKING = """
+import sys
+from faultwire.campaign import dask_engine
+dask_engine.GONE_S = 0.0
+from faultwire.cli import main
+sys.argv[0] = "faultwire"
+main()
+"""
+"""The control: nobody looks for a scheduler that is gone."""
+
+
+@contextmanager
+def running(project: Any, dask: Dask, *start: str) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [sys.executable, *start, *CONTRACT, "--on", dask.address],
+        cwd=project.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.nightly
+def test_without_looking_for_its_scheduler_a_run_ends_and_the_same_command_goes_on(
+    project: Any, dask: Dask
+) -> None:
+    write(project, 15)
+    state = project.folder / ".faultwire"
+    with dask.scheduler() as scheduler, dask.worker(), dask.worker():
+        dask.reached(2)
+        with running(project, dask, "-c", NOT_LOOKING) as process:
+            assert until(lambda: list(state.glob("campaigns/*/tapes/*.tape")), process)
+            scheduler.kill()
+            _, errors = process.communicate(timeout=600)
+    assert process.returncode == 3
+    assert "campaign.engine" in errors
+    assert "went away and did not come back" in errors
+    assert len(list(state.glob("campaigns/*/results.jsonl"))) == 1
+    done = project.run(*CONTRACT, "--on", "local:2")
+    assert done.returncode == 0
+    assert "note: goes on where it was ended" in done.stderr
 
 
 @pytest.mark.nightly
@@ -137,13 +201,8 @@ def test_a_killed_worker_and_a_scheduler_that_is_started_again_cost_no_cell(proj
     with ExitStack() as stack:
         scheduler = stack.enter_context(dask.scheduler())
         workers = [stack.enter_context(dask.worker()) for _ in range(2)]
-        reached(dask, 2)
-        process = subprocess.Popen(
-            [sys.executable, "-m", "faultwire", *CONTRACT, "--on", dask.address],
-            cwd=project.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True,
-        )  # fmt: skip
-        stack.callback(process.kill)
+        dask.reached(2)
+        process = stack.enter_context(running(project, dask, "-m", "faultwire"))
         assert until(lambda: at_work(workers[0]), process)
         os.kill(workers[0].pid, signal.SIGKILL)
         stack.enter_context(dask.worker())

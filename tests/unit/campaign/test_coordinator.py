@@ -19,7 +19,7 @@ from faultwire.campaign.budget import Limits, Spending
 from faultwire.campaign.cell import CellTask, Surroundings
 from faultwire.campaign.coordinator import BudgetSpentError, Coordinator, How
 from faultwire.campaign.engine import Command, Ended
-from faultwire.campaign.leases import Leases
+from faultwire.campaign.leases import MOST_LOST, Leases
 from faultwire.campaign.results import Results
 from faultwire.campaign.sealed_box import seal
 from faultwire.campaign.worker import MISMATCH, Request
@@ -268,6 +268,69 @@ def test_a_worker_that_refuses_a_batch_ends_the_campaign_and_nothing_of_it_count
         made.play(CELLS, {}, lambda _cell: None)
     assert raised.value.code == MISMATCH
     assert made.results.cells == {}
+
+
+@pytest.mark.parametrize(("code", "lost"), [("engine.lost", 1), ("engine.other", 0)])
+def test_a_batch_whose_proxy_is_gone_is_played_again_and_no_other_error_is_passed_over(
+    tmp_path: Path, code: str, lost: int
+) -> None:
+    class Broken(Memory):
+        errors = 0
+
+        def wait(self, seconds: float) -> Sequence[Ended]:
+            found = super().wait(seconds)
+            if self.errors:
+                return found
+            self.errors += 1
+            text = {"error": {"code": code, "message": "the engine ended with code `-9`", "exit_code": 3}}
+            return [replace(one, code=3, output=json.dumps(text).encode()) for one in found]
+
+    made, arrived = coordinator(tmp_path, Broken()), list[str]()
+    if not lost:
+        with pytest.raises(FaultwireError, match="the engine ended"):
+            made.play(CELLS, {}, arrived.append)
+        return
+    made.play(CELLS, {}, arrived.append)
+    assert sorted(arrived) == sorted(CELLS)
+    assert made.counts.lost == lost
+
+
+def test_an_engine_that_was_away_takes_no_blame_to_the_cells(tmp_path: Path) -> None:
+    class Away(Memory):
+        losses = 0
+
+        def wait(self, seconds: float) -> Sequence[Ended]:
+            found = super().wait(seconds)
+            if self.losses >= 3 * MOST_LOST:
+                return found
+            self.losses += 1
+            return [Ended(one.batch, lost="the scheduler is gone", away=True) for one in found]
+
+    made, arrived = coordinator(tmp_path, Away(slots=1)), list[str]()
+    made.play(CELLS, {}, arrived.append)
+    assert sorted(arrived) == sorted(CELLS)
+    assert made.given_up == {}
+    assert made.counts.lost == 3 * MOST_LOST
+    assert made.counts.batches < 3 * MOST_LOST + 9  # nothing was divided
+
+
+def test_what_ends_without_an_answer_while_a_campaign_ends_is_no_error(tmp_path: Path) -> None:
+    class Ending(Memory):
+        stopped = False
+
+        def stop(self, batch: str) -> None:
+            self.stopped = True
+            self._ready.append(Ended(batch, 130, b"", "Aborted!"))
+
+        def wait(self, seconds: float) -> Sequence[Ended]:
+            if not self.stopped:
+                raise KeyboardInterrupt
+            return super().wait(seconds)
+
+    made = coordinator(tmp_path, Ending(deque(["silent", "silent", "silent"])))
+    with pytest.raises(KeyboardInterrupt):
+        made.play(CELLS, {}, lambda _cell: None)
+    assert made.leases.batches == 0
 
 
 def test_a_tape_that_was_changed_on_its_way_is_no_result(tmp_path: Path) -> None:

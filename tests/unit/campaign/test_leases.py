@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, strategies as st
 
-from faultwire.campaign.leases import ALONE, LARGEST, MOST_LOST, Leases, batch_size
+from faultwire.campaign.leases import MOST_LOST, PARTS, Leases
 
 
 def leased(*cells: str, batch: str = "a", until: float = 10.0) -> Leases:
@@ -26,7 +25,7 @@ def test_a_lost_batch_makes_its_cells_free_in_their_order_and_not_those_that_hav
     leases = leased("1", "2", "3")
     assert leases.settle("2")
     assert leases.end("a", lost=True) == ()
-    assert leases.take("b", 5, 10.0) == ("1", "3")
+    assert leases.take("b", 8, 10.0) == ("1", "3")
 
 
 def test_the_first_result_of_a_cell_counts_and_no_other() -> None:
@@ -57,17 +56,37 @@ def test_leases_run_out() -> None:
     assert (leases.expired(99.0), leases.next_end) == ((), None)
 
 
-def test_a_cell_that_is_lost_often_comes_alone_and_is_given_up_at_last() -> None:
-    leases = Leases()
-    leases.add(["bad", "good"])
+def test_a_cell_that_is_lost_again_and_again_comes_with_fewer_others_and_is_given_up_at_last() -> None:
+    leases, sizes = Leases(), []
+    leases.add(["bad", *map(str, range(100))])
     for number in range(MOST_LOST):
-        taken = leases.take(f"b{number}", 5, 10.0)
+        taken = leases.take(f"b{number}", PARTS**3, 10.0)
         assert taken[0] == "bad"
-        assert taken == (("bad", "good") if number < ALONE else ("bad",))
+        sizes.append(len(taken))
         given_up = leases.end(f"b{number}", lost=True)
+    assert sizes == [64, 16, 4] + [1] * (MOST_LOST - 3)
     assert given_up == ("bad",)
-    assert (leases.open(["bad"]), leases.open(["good"])) == (False, True)
+    assert (leases.open(["bad"]), leases.open(["0"])) == (False, True)
     assert not leases.settle("bad")
+
+
+def test_cells_that_were_not_lost_do_not_lead_a_lost_one_into_a_large_batch() -> None:
+    leases = leased("bad", "worse")
+    for _ in range(3):
+        leases.end("a", lost=True)
+        leases.take("a", 5, 10.0)
+    leases.add(map(str, range(9)))
+    leases.end("a", lost=True)
+    leases.add([str(number) for number in range(9)], first=True)
+    assert leases.take("b", 10, 10.0) == tuple(map(str, range(9)))
+    assert leases.take("c", 10, 10.0) == ("bad",)
+
+
+def test_an_end_that_is_no_loss_divides_nothing() -> None:
+    leases = leased("1", "2")
+    for _ in range(MOST_LOST):
+        assert leases.end("a") == ()
+        assert leases.take("a", 2, 10.0) == ("1", "2")
 
 
 def test_what_is_wanted_first_comes_before_what_waits() -> None:
@@ -75,26 +94,6 @@ def test_what_is_wanted_first_comes_before_what_waits() -> None:
     leases.add(["later1", "later2"])
     leases.add(["later2", "now"], first=True)
     assert leases.take("a", 9, 1.0) == ("later2", "now", "later1")
-
-
-@pytest.mark.parametrize(
-    ("free", "slots", "idle", "size"),
-    [(24, 2, 2, 8), (8, 2, 1, 8), (8, 2, 2, 4), (60, 2, 2, 15), (10_000, 2, 2, LARGEST),
-     (1, 4, 4, 1), (3, 4, 4, 1)],
-)  # fmt: skip
-def test_batches_are_large_at_first_and_small_at_the_end(free: int, slots: int, idle: int, size: int) -> None:
-    assert batch_size(free, slots, idle) == size
-
-
-@given(st.integers(1, 500), st.integers(1, 8))
-def test_batches_cover_all_cells(cells: int, slots: int) -> None:
-    left, batches = cells, 0
-    while left:
-        size = batch_size(left, slots, 1)
-        assert 1 <= size <= left
-        left -= size
-        batches += 1
-    assert batches <= slots * 12
 
 
 Step = st.one_of(
