@@ -67,6 +67,17 @@ class Spent(NamedTuple):
         return f"{self.usd:.4f} dollars of models and the unknown cost of {answers}"
 
 
+class Tokens(NamedTuple):
+    """Tokens of models as their providers counted them, both ways, and the answers that came without a count
+    and are not among them."""
+
+    count: int = 0
+    uncounted: int = 0
+
+
+NO_TOKENS = Tokens()
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of a trial.
@@ -87,6 +98,7 @@ class Outcome:
     digest: str = ""
     """What came of the run, as `repeats.digest_of` has it; empty where that is not known."""
     unpriced: int = 0
+    tokens: Tokens = NO_TOKENS
 
 
 class Oracle(Protocol):
