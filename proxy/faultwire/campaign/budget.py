@@ -1,4 +1,4 @@
-"""What a campaign may take over all workers: so many invocations, tokens, so much money, so much time. Pure."""
+"""What a campaign may take over all workers: so many invocations and tokens, so much money and time. Pure."""
 
 from __future__ import annotations
 

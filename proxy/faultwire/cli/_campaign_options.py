@@ -73,6 +73,13 @@ def campaign_options(command: F) -> F:
     return found  # type: ignore[no-any-return]
 
 
+def worker_options(command: F) -> F:
+    """Add those of `--on` that say which workers play, and how long they may take."""
+    for option in reversed(WORKER_OPTIONS):
+        command = option(command)
+    return command
+
+
 WORKER_OPTIONS = (
     click.option(
         "--worker-python",
@@ -92,7 +99,6 @@ WORKER_OPTIONS = (
         "agent's timeout]",
     ),
 )
-"""Which workers an engine has play, and how long they may take."""
 _OPTIONS = (
     click.option(
         "--on",

@@ -23,10 +23,12 @@ from faultwire.cli._play_options import DEFAULT
 def worker(config: Path) -> None:
     """Play the cells in a request on the standard input, and answer on the standard output.
 
-    `run`, `ci` and `contract run` with --on have an engine start it on each worker. Its answer is a line of
-    JSON and the batch's tape; an error is a line of JSON, too. SIGTERM ends the batch early.
+    `run`, `ci`, `contract run` and `explore` with --on have an engine start it on each worker. Its answer is
+    a line of JSON and the batch's tape; an error is a line of JSON, too. SIGTERM ends the batch early.
     """
+    from faultwire.campaign.trial_request import asks_for_trials
     from faultwire.campaign.worker import Request, answer
+    from faultwire.cli import _explored_search
     from faultwire.cli._ended import interruptible
     from faultwire.config.load import load
     from faultwire.errors import FaultwireError
@@ -36,8 +38,11 @@ def worker(config: Path) -> None:
     bind_to_parent()  # an engine's worker that is killed takes its batch with it
     try:
         with interruptible():
-            request = Request.parse(sys.stdin.read())
-            found, tape = answer(request, load(config), STATE)
+            text = sys.stdin.read()
+            if asks_for_trials(text):
+                found, tape = _explored_search.answer(text), b""
+            else:
+                found, tape = answer(Request.parse(text), load(config), STATE)
     except FaultwireError as error:
         about = {"code": error.code, "message": error.message, "hint": error.hint}
         found, tape = {"error": {**about, "exit_code": error.exit_code}}, b""

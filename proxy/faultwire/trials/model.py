@@ -67,7 +67,8 @@ class Spent(NamedTuple):
         return f"{self.usd:.4f} dollars of models and the unknown cost of {answers}"
 
 
-class Tokens(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Tokens:
     """Tokens of models as their providers counted them, both ways, and the answers that came without a count
     and are not among them."""
 
