@@ -68,20 +68,31 @@ class TrialPlayer:
     """`explore.players.Player` on workers."""
 
     campaign: TrialCoordinator
-    looked_at: int = 0
+    looked_at: set[str] = field(default_factory=set)
+    """The ids of runs whose outcomes the search has got."""
+    interrupted: bool = False
     _ids: dict[str, str] = field(default_factory=dict)
+    _earlier: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        """What an earlier start has left is none of this one's."""
+        self._earlier = frozenset(self.campaign.results.cells)
 
     def play(self, wanted: Ask, ahead: Sequence[Ask], arrived: Callable[[Ask, Made], None]) -> Made:
         """What came of a run. One that lost all its workers could not be judged. Raises what
         `Coordinator.play` raises."""
         campaign, name = self.campaign, self._id(wanted)
-        campaign.play({name: wanted}, {self._id(ask): ask for ask in ahead}, lambda _cell: None)
+        try:
+            campaign.play({name: wanted}, {self._id(ask): ask for ask in ahead}, lambda _cell: None)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            raise
         if name in campaign.given_up:
             made = Made(Observation(None, campaign.given_up[name]), {})
         else:
             made = Made.from_json(campaign.results.cells[name].about["made"])
         arrived(wanted, made)
-        self.looked_at += 1
+        self.looked_at.add(name)
         return made
 
     def _id(self, ask: Ask) -> str:
@@ -91,8 +102,8 @@ class TrialPlayer:
 
     def notes(self) -> tuple[str, ...]:
         """What happened to batches, where something did."""
-        made = len(self.campaign.results.cells) + len(self.campaign.given_up)
-        return tuple(notes(self.campaign.counts, made - self.looked_at))
+        ahead = self.campaign.results.cells.keys() - self._earlier - self.looked_at
+        return tuple(notes(self.campaign.counts, len(ahead)))
 
     def close(self) -> None:
         """Nothing is under way here."""
@@ -116,8 +127,11 @@ def workers(on: Workers, search: Search, base: Path) -> Iterator[TrialPlayer]:
         )
         try:
             campaign.check_workers()
-            yield TrialPlayer(campaign)
+            player = TrialPlayer(campaign)
+            yield player
         finally:
             engine.close()
+        if not player.interrupted:
+            results.remove()
     finally:
         results.close()

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from faultwire.runner.launch import LaunchSettings
     from faultwire.trials.execute import AnswerKey, TrialRunner
 
-PATH = "path"
+PATH = "$path"
+"""Marks a path among plain values."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,15 +43,11 @@ class Threads:
             return made
 
         for ask in (wanted, *ahead):
-            if ask is not wanted and self._under_way >= self._workers:
+            if ask is not wanted and len(self._begun) >= self._workers:
                 break
             if ask.key not in self._begun:
                 self._begun[ask.key] = self._pool.submit(make, ask)
         return self._begun.pop(wanted.key).result()
-
-    @property
-    def _under_way(self) -> int:
-        return sum(not future.done() for future in self._begun.values())
 
     def close(self) -> None:
         """End what has not begun."""
