@@ -1,54 +1,123 @@
-"""What a campaign may take over all workers: so many invocations, so much money, so much time. Pure."""
+"""What a campaign may take over all workers: so many invocations and tokens, so much money and time. Pure."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
-Limit = Literal["runs", "time", "cost", "price"]
-FIRST = 4
-"""Cells that are given out at once under a limit of cost before the first price is known."""
+from faultwire.trials.series import PRICES, USAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Limit = Literal["runs", "time", "cost", "price", "tokens", "usage"]
+FIRST = 1
+"""Cells that are given out at once under a limit of cost or tokens before it is known what one takes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """None: no limit. `cost_usd` is what models may cost by the table of prices."""
+    """None: no limit. `cost_usd` is what models may cost by the table of prices, `tokens` what they may count
+    as input and output together."""
 
     runs: int | None = None
     seconds: float | None = None
     cost_usd: float | None = None
+    tokens: int | None = None
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What these limits depend on, for the start of a run."""
+        found: list[str] = []
+        if self.cost_usd is not None:
+            found.append(
+                f"`--max-cost {self.cost_usd:g}` cannot hold for models without a known price: the first "
+                f"answer of one ends the run; {PRICES}"
+            )
+        if self.tokens is not None:
+            found.append(
+                f"`--max-tokens {self.tokens}` cannot hold for answers without usage: the first one ends the "
+                f"run; {USAGE}"
+            )
+        return tuple(found)
+
+
+@dataclass
+class Amount:
+    """What was taken of one thing that is limited: in all, and by the cell that took most."""
+
+    taken: float = 0.0
+    largest: float = 0.0
+    unknown: int = 0
+    """Answers of which nobody knows what they took."""
+
+    def add(self, taken: float, unknown: int) -> None:
+        """Count a result."""
+        self.taken += taken
+        self.largest = max(self.largest, taken)
+        self.unknown += unknown
+
+    def allowed(self, limit: float, played: int, under_way: int) -> int:
+        """How many more cells may be given out. Each that is under way counts at the largest so far; and no
+        more are under way than were played, since the first ones may be the small ones. What is left for
+        less than that goes to one alone that is no larger than the mean."""
+        left = limit - self.taken
+        if self.unknown or left <= 0:
+            return 0
+        most = max(FIRST, played)
+        if self.largest:
+            most = min(most, int(left / self.largest))
+        if most < 1 and not under_way and left >= self.taken / played:
+            return 1
+        return most - under_way
 
 
 @dataclass
 class Spending:
     """What was taken so far, over all starts: so many results of cells, what these cost, and how many answers
-    have no known price. One of these ends a campaign with a limit of cost, which could not hold."""
+    have no known price or no usage. One of these ends a campaign with that limit, which could not hold."""
 
     limits: Limits
     played: int = 0
-    cost_usd: float = 0.0
-    unpriced: int = 0
+    cost: Amount = field(default_factory=Amount)
+    tokens: Amount = field(default_factory=Amount)
 
-    def add(self, cost_usd: float, unpriced: int = 0) -> None:
-        """Count a result; one that is not the first of its cell counts as well: it was paid for."""
+    @classmethod
+    def after(cls, limits: Limits, earlier: Iterable[Mapping[str, Any]]) -> Spending:
+        """With the results of earlier starts."""
+        made = cls(limits)
+        for about in earlier:
+            made.add(about)
+        return made
+
+    @property
+    def cost_usd(self) -> float:
+        """What models cost, as far as prices are known."""
+        return self.cost.taken
+
+    @property
+    def unpriced(self) -> int:
+        """Answers of models without a known price."""
+        return self.cost.unknown
+
+    def add(self, about: Mapping[str, Any]) -> None:
+        """Count a result as its worker sends it; one that is not the first of its cell counts as well: it was
+        paid for. One without a word on tokens is of a start that did not count them."""
         self.played += 1
-        self.cost_usd += cost_usd
-        self.unpriced += unpriced
+        self.cost.add(float(about["cost_usd"]), int(about.get("unpriced", 0)))
+        self.tokens.add(float(about.get("tokens", 0)), int(about.get("uncounted", 1)))
+
+    def _limited(self) -> list[tuple[float, Amount]]:
+        pairs = ((self.limits.cost_usd, self.cost), (self.limits.tokens, self.tokens))
+        return [(limit, amount) for limit, amount in pairs if limit is not None]
 
     def allowed(self, wanted: int, under_way: int) -> int:
-        """How many of `wanted` cells may be given out while so many others are under way. The next ones are
-        expected to cost what those before did on average."""
-        limits, most = self.limits, wanted
-        if limits.runs is not None:
-            most = min(most, limits.runs - self.played - under_way)
-        if limits.cost_usd is not None:
-            if self.unpriced:
-                return 0
-            if not self.played:
-                most = min(most, FIRST - under_way)
-            elif self.cost_usd > 0:
-                mean = self.cost_usd / self.played
-                most = min(most, int((limits.cost_usd - self.cost_usd) / mean) - under_way)
+        """How many of `wanted` cells may be given out while so many others are under way."""
+        most = wanted
+        if self.limits.runs is not None:
+            most = min(most, self.limits.runs - self.played - under_way)
+        for limit, amount in self._limited():
+            most = min(most, amount.allowed(limit, self.played, under_way))
         return max(0, most)
 
     def spent(self, seconds: float, under_way: int) -> Limit | None:
@@ -61,7 +130,9 @@ class Spending:
             return None
         if limits.runs is not None and self.played >= limits.runs:
             return "runs"
-        return "price" if self.unpriced else "cost"
+        if limits.cost_usd is not None and not self.cost.allowed(limits.cost_usd, self.played, 0):
+            return "price" if self.cost.unknown else "cost"
+        return "usage" if self.tokens.unknown else "tokens"
 
     def words(self, limit: Limit) -> str:
         """A limit as the option that it is."""
@@ -69,5 +140,17 @@ class Spending:
             return f"`--max-runs {self.limits.runs}`"
         if limit == "time":
             return f"`--max-time {self.limits.seconds or 0:g}s`"
-        cost = f"`--max-cost {self.limits.cost_usd or 0:g}`"
-        return cost if limit == "cost" else f"an answer without a known price, so that {cost} cannot hold,"
+        cost, tokens = f"`--max-cost {self.limits.cost_usd or 0:g}`", f"`--max-tokens {self.limits.tokens}`"
+        if limit == "price":
+            return f"an answer without a known price, so that {cost} cannot hold,"
+        if limit == "usage":
+            return f"an answer without usage, so that {tokens} cannot hold,"
+        return cost if limit == "cost" else tokens
+
+    def hint(self, limit: Limit) -> str:
+        """What a user may do about a run that a limit ended."""
+        if limit == "price":
+            return f"without --max-cost the same command goes on; {PRICES}, for a run that begins anew"
+        if limit == "usage":
+            return f"without --max-tokens the same command goes on; {USAGE}, for a run that begins anew"
+        return "the same command with more goes on from there"

@@ -22,9 +22,10 @@ from faultwire.errors import FaultwireError, UsageError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from faultwire.campaign.budget import Limit
-    from faultwire.campaign.cell import CellTask, Surroundings
+    from faultwire.campaign.cell import Surroundings
     from faultwire.campaign.engine import Command, Ended, Engine
     from faultwire.campaign.results import Results
 
@@ -66,7 +67,7 @@ class How:
 
 @dataclass
 class Coordinator:
-    """One campaign."""
+    """One campaign; its tasks are `CellTask`, or what else a kind of its own makes requests of."""
 
     engine: Engine
     results: Results
@@ -78,7 +79,7 @@ class Coordinator:
     pace: Pace = field(default_factory=Pace)
     given_up: dict[str, str] = field(default_factory=dict)
     """Cells that lost every worker they were given to, and how the last of them ended."""
-    _tasks: dict[str, CellTask] = field(default_factory=dict)
+    _tasks: dict[str, Any] = field(default_factory=dict)
     _began: float = field(default_factory=clock.monotonic)
     _given: dict[str, float] = field(default_factory=dict)
     """When each batch was given out."""
@@ -86,16 +87,15 @@ class Coordinator:
     def check_workers(self) -> None:
         """Have every worker say what it would play with. Raises UsageError where one differs or fails, before
         the first cell is given out."""
-        request = Request(self.expected, {}, 1, 0, self.results.key.public)
-        for worker, ended in self.engine.ask(self.how.command, request.as_json()):
+        for worker, ended in self.engine.ask(self.how.command, self._request({})):
             found, _ = self._parsed(ended)
             if "error" in found:
                 self._refused(found["error"], f"the worker at {worker}: ")
 
     def play(
         self,
-        wanted: Mapping[str, CellTask],
-        ahead: Mapping[str, CellTask],
+        wanted: Mapping[str, Any],
+        ahead: Mapping[str, Any],
         arrived: Callable[[str], None],
     ) -> None:
         """Play until each of the wanted cells has a result or was given up; cells of `ahead` are given to
@@ -127,7 +127,7 @@ class Coordinator:
                 arrived(cell)
             raise
 
-    def _known(self, cells: Mapping[str, CellTask], arrived: Callable[[str], None]) -> None:
+    def _known(self, cells: Mapping[str, Any], arrived: Callable[[str], None]) -> None:
         """Cells whose results an earlier start has left are settled."""
         known = [cell for cell in cells if cell in self.results.cells]
         self.leases.add(known)
@@ -146,15 +146,9 @@ class Coordinator:
                 break
             batch = token(8)
             cells = self.leases.take(batch, size, clock.monotonic() + self.how.lease(size))
-            request = Request(
-                self.expected,
-                {cell: self._tasks[cell] for cell in cells},
-                self.how.concurrency,
-                self.how.retries,
-                self.results.key.public,
-            )
+            request = self._request({cell: self._tasks[cell] for cell in cells})
             self._given[batch] = clock.monotonic()
-            self.engine.submit(batch, self.how.command, request.as_json())
+            self.engine.submit(batch, self.how.command, request)
             self.counts.batches += 1
         spent = self.spending.spent(clock.monotonic() - self._began, self.leases.leased)
         if spent is not None and (spent == "time" or self.leases.free):
@@ -197,15 +191,22 @@ class Coordinator:
         results = json.loads(self.results.key.open(b64decode(found["box"])))
         new = {}
         for about in results:
-            self.spending.add(float(about["cost_usd"]), int(about.get("unpriced", 0)))
+            self.spending.add(about)
             if self.leases.settle(about["cell"]):
                 new[about["cell"]] = about
             else:
                 self.counts.doubled += 1
         if new:
-            kept = self.results.keep_tape(str(found["tape"]), tape, str(found["seal"]))
-            self.results.commit(new, kept)
+            self.results.commit(new, self._keep_tape(found, tape))
         return len(results)
+
+    def _keep_tape(self, found: Mapping[str, Any], tape: bytes) -> Path:
+        return self.results.keep_tape(str(found["tape"]), tape, str(found["seal"]))
+
+    def _request(self, cells: Mapping[str, Any]) -> str:
+        """What a worker is asked: to play these cells; none: whether it would."""
+        how = self.how
+        return Request(self.expected, cells, how.concurrency, how.retries, self.results.key.public).as_json()
 
     def _lose(self, batch: str, why: str, *, away: bool = False) -> None:
         """Free the cells of a batch. That an engine was `away` is no fault of theirs."""

@@ -30,7 +30,6 @@ from faultwire.tape.evidence.keyring import KeyRing, name_for
 from faultwire.tape.files.collect import collect
 from faultwire.tape.read.reader import TapeReader
 from faultwire.text import counted
-from faultwire.trials.series import PRICES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -153,14 +152,9 @@ def _coordinator(
         )
         longest = config.agent.timeout / 1000 + 60
         how = How(command, config.advanced.concurrency, config.advanced.retries, longest, on.lease_s)
-        cost = sum(one.cost_usd for one in results.cells.values())
-        unpriced = sum(one.unpriced for one in results.cells.values())
-        spending = Spending(on.limits, len(results.cells), cost, unpriced)
-        if on.limits.cost_usd is not None:
-            on.say(
-                f"note: `--max-cost {on.limits.cost_usd:g}` cannot hold for models without a known price: "
-                f"the first answer of one ends the run; {PRICES}"
-            )
+        spending = Spending.after(on.limits, (one.about for one in results.cells.values()))
+        for condition in on.limits.conditions:
+            on.say(f"note: {condition}")
         made = Coordinator(engine, results, here, how, spending)
         try:
             made.check_workers()
@@ -193,7 +187,7 @@ def _play_remote(
     if looked_at and done.folder is not None:
         _gather(campaign, config, looked_at, done.folder, done)
     done.label = campaign.label
-    done.warnings += unbounded(campaign.spending.limits.cost_usd, campaign.spending.unpriced)
+    done.warnings += unbounded(campaign.spending)
     done.warnings += notes(campaign.counts, len(campaign.results.cells) - len(looked_at))
     return spent
 
@@ -256,9 +250,7 @@ class _Rounds:
         return FaultwireError(
             f"{self.phase.name}: {limit} ended the run after {played} of {counted(planned, 'invocation')}",
             code="campaign.budget",
-            hint=f"without --max-cost the same command goes on; {PRICES}, for a run that begins anew"
-            if error.limit == "price"
-            else "the same command with more goes on from there",
+            hint=self.campaign.spending.hint(error.limit),
         )
 
 

@@ -10,6 +10,8 @@ from faultwire.text import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from faultwire.campaign.budget import Spending
+
 
 @dataclass
 class Counts:
@@ -24,11 +26,15 @@ class Counts:
     """Cells whose results were there when the campaign began."""
 
 
-def unbounded(cost_usd: float | None, unpriced: int) -> Iterator[str]:
-    """That a limit of cost did not hold for so many answers whose price is not known."""
-    if cost_usd is not None and unpriced:
-        answers = counted(unpriced, "answer")
-        yield f"`--max-cost {cost_usd:g}` could not hold: the cost of {answers} is not known"
+def unbounded(spending: Spending) -> Iterator[str]:
+    """That a limit of cost or of tokens did not hold for so many answers of which that is not known."""
+    limits = spending.limits
+    if limits.cost_usd is not None and spending.unpriced:
+        answers = counted(spending.unpriced, "answer")
+        yield f"`--max-cost {limits.cost_usd:g}` could not hold: the cost of {answers} is not known"
+    if limits.tokens is not None and spending.tokens.unknown:
+        answers = counted(spending.tokens.unknown, "answer")
+        yield f"`--max-tokens {limits.tokens}` could not hold: {answers} came without usage"
 
 
 def notes(counts: Counts, unused: int) -> Iterator[str]:

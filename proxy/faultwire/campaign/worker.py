@@ -27,7 +27,7 @@ from faultwire.runner.phases import Phase
 from faultwire.runner.run import play
 from faultwire.runner.run_identity import identity
 from faultwire.tape.evidence.sealer import seal_path
-from faultwire.trials.execute import cost_of, trial_folder
+from faultwire.trials.execute import cost_of, tokens_of, trial_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -239,4 +239,6 @@ def result_of(played: Played) -> dict[str, Any]:
         "remarks": history.remarks,
         "cost_usd": (spent := cost_of(history)).usd,
         "unpriced": spent.unpriced,
+        "tokens": (tokens := tokens_of(history)).count,
+        "uncounted": tokens.uncounted,
     }

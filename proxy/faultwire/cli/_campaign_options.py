@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from faultwire.campaign.ci_run import Result
 
 F = TypeVar("F", bound="Callable[..., Any]")
-NEEDS_ON = ("max_runs", "max_time", "max_cost", "worker_python", "worker_folder", "lease")
+NEEDS_ON = ("max_runs", "max_time", "max_cost", "max_tokens", "worker_python", "worker_folder", "lease")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ class CampaignOptions:
     max_runs: int | None
     max_time: float | None
     max_cost: float | None
+    max_tokens: int | None
     worker_python: str | None
     worker_folder: str | None
     lease: float | None
@@ -53,7 +54,7 @@ class CampaignOptions:
         from faultwire.campaign.budget import Limits
         from faultwire.campaign.distributed_run import On, perform_on
 
-        limits = Limits(self.max_runs, self.max_time, self.max_cost)
+        limits = Limits(self.max_runs, self.max_time, self.max_cost, self.max_tokens)
         on = On(self.on, limits, self.worker_python, self.worker_folder, self.lease, say)
         return functools.partial(perform_on, on)
 
@@ -72,6 +73,32 @@ def campaign_options(command: F) -> F:
     return found  # type: ignore[no-any-return]
 
 
+def worker_options(command: F) -> F:
+    """Add those of `--on` that say which workers play, and how long they may take."""
+    for option in reversed(WORKER_OPTIONS):
+        command = option(command)
+    return command
+
+
+WORKER_OPTIONS = (
+    click.option(
+        "--worker-python",
+        metavar="PATH",
+        help="With --on: the interpreter that has faultwire on the workers.  [default: this one]",
+    ),
+    click.option(
+        "--worker-folder",
+        metavar="PATH",
+        help="With --on: the project's folder on the workers.  [default: this one]",
+    ),
+    click.option(
+        "--lease",
+        callback=as_seconds,
+        metavar="TIME",
+        help="With --on: when a batch without an answer is given to another worker.  [default: by the "
+        "agent's timeout]",
+    ),
+)
 _OPTIONS = (
     click.option(
         "--on",
@@ -91,20 +118,9 @@ _OPTIONS = (
         help="With --on: what models may cost at most, over all starts.",
     ),
     click.option(
-        "--worker-python",
-        metavar="PATH",
-        help="With --on: the interpreter that has faultwire on the workers.  [default: this one]",
+        "--max-tokens",
+        type=click.IntRange(1),
+        help="With --on: tokens of models at most, in and out, over all starts.",
     ),
-    click.option(
-        "--worker-folder",
-        metavar="PATH",
-        help="With --on: the project's folder on the workers.  [default: this one]",
-    ),
-    click.option(
-        "--lease",
-        callback=as_seconds,
-        metavar="TIME",
-        help="With --on: when a batch without an answer is given to another worker.  [default: by "
-        "`agent.timeout`]",
-    ),
+    *WORKER_OPTIONS,
 )

@@ -108,6 +108,7 @@ def as_json(
         "runs": result.runs,
         "seconds": round(executor.seconds, 3),
         "cost_usd": executor.cost_usd,
+        "tokens": executor.tokens,
         "failing": failing,
         "failures": [
             {

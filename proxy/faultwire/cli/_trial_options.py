@@ -30,6 +30,7 @@ TAKEN = frozenset(
 MOST_RUNS = "Runs at most, over all starts."
 MOST_TIME = "Time of the runs of one start at most: 90s, 10m, 2h."
 MOST_COST = "What models may cost at most, over all starts."
+MOST_TOKENS = "Tokens of models at most, in and out, over all starts."
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 
 

@@ -8,8 +8,16 @@ from typing import Any
 
 import click
 
+from faultwire.cli._campaign_options import worker_options
 from faultwire.cli._option_sections import SectionedCommand
-from faultwire.cli._trial_options import MOST_COST, MOST_RUNS, MOST_TIME, as_seconds, oracle_options
+from faultwire.cli._trial_options import (
+    MOST_COST,
+    MOST_RUNS,
+    MOST_TIME,
+    MOST_TOKENS,
+    as_seconds,
+    oracle_options,
+)
 from faultwire.cli.options import Traffic, traffic_options_but
 from faultwire.cli.output import Format, format_option
 
@@ -53,6 +61,13 @@ TAKEN = frozenset({"record", "mark", "record_policy", "on_tape_failure"})
     metavar="USD",
     help=MOST_COST,
 )
+@click.option("--max-tokens", type=click.IntRange(1), help=MOST_TOKENS)
+@click.option(
+    "--on",
+    metavar="ENGINE",
+    help="Have workers make the runs: local:N, or dask://HOST:PORT (faultwire[dask]).",
+)
+@worker_options
 @click.option(
     "--timeout", callback=as_seconds, default="60s", show_default=True, metavar="TIME", help="For one run."
 )
@@ -80,6 +95,7 @@ def explore(command: tuple[str, ...], format_: Format, quiet: bool, **options: A
     \b
     faultwire explore --mock --fault 'status: {code: 503}' -- python agent.py
     faultwire explore --profile api_outage --script s.yaml --workers 4 -- node agent.mjs
+    faultwire explore --mock --profile api_outage --on local:4 -- python agent.py
     """
     from faultwire.cli import _explored
     from faultwire.cli._ended import interruptible

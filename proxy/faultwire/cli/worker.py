@@ -15,7 +15,10 @@ from faultwire.cli._play_options import DEFAULT
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from faultwire.campaign.series import Series
+    from faultwire.campaign.worker import Request
+    from faultwire.config.model import Config
+
+    Play = Callable[[Request, Config], tuple[dict[str, Any], bytes]]
 
 
 @click.command("worker", short_help="Play one batch of a campaign's cells (engines start it).")
@@ -35,33 +38,38 @@ if TYPE_CHECKING:
 def worker(config: Path, series: bool) -> None:
     """Play the cells in a request on the standard input, and answer on the standard output.
 
-    `run`, `ci` and `contract run` with --on have an engine start it on each worker. Its answer is a line of
-    JSON and the batch's tape; an error is a line of JSON, too. SIGTERM ends the batch early.
+    `run`, `ci`, `contract run` and `explore` with --on have an engine start it on each worker. Its answer is
+    a line of JSON and the batch's tape; an error is a line of JSON, too. SIGTERM ends the batch early.
     """
     from faultwire.campaign.series import Series
-    from faultwire.campaign.worker import Request, answer
+    from faultwire.campaign.worker import answer
     from faultwire.cli._ended import interruptible
-    from faultwire.config.load import load
     from faultwire.parent_death import bind_to_parent
     from faultwire.runner.folder import STATE
 
     bind_to_parent()  # an engine's worker that is killed takes its batch with it
     with interruptible():
         if not series:
-            _write(_answered(lambda: answer(Request.parse(sys.stdin.read()), load(config), STATE)))
+            alone = partial(answer, base=STATE)
+            _write(_answered(lambda: _played(sys.stdin.read(), config, alone)))
             return
         with Series(STATE) as batches:
             for line in sys.stdin:
-                found = _answered(partial(_next, batches, line, config))
+                found = _answered(partial(_played, line, config, batches.answer))
                 _write(b"%d\n" % len(found) + found)
 
 
-def _next(batches: Series, line: str, config: Path) -> tuple[dict[str, Any], bytes]:
-    """The next batch of a series; the configuration is read anew, since it may have changed."""
+def _played(text: str, config: Path, play: Play) -> tuple[dict[str, Any], bytes]:
+    """A batch of cells, or of a search's runs. The configuration is read for each: it may have changed."""
+    from faultwire.campaign.trial_request import asks_for_trials
     from faultwire.campaign.worker import Request
     from faultwire.config.load import load
 
-    return batches.answer(Request.parse(line), load(config))
+    if asks_for_trials(text):
+        from faultwire.cli import _explored_search
+
+        return _explored_search.answer(text), b""
+    return play(Request.parse(text), load(config))
 
 
 def _answered(play: Callable[[], tuple[dict[str, Any], bytes]]) -> bytes:

@@ -1,77 +1,66 @@
-"""Runs sets of faults as trials, several at once, and keeps what came of each."""
+"""Runs sets of faults as trials, several at once, and keeps what came of each.
+
+What is decided here depends on outcomes in the order in which they were asked for, and never on who made
+them, or which came first: a search is the same with one worker and with many.
+"""
 
 from __future__ import annotations
 
-import threading
 from collections import Counter, deque
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from faultwire._core import sha256_hex
 from faultwire.explore.derive import derived, derived_id
-from faultwire.explore.observe import observe
+from faultwire.explore.made import Ask
 from faultwire.explore.search import OutOfBudget
-from faultwire.explore.space import Observation, key_of
-from faultwire.trials.model import Spent, Trial
+from faultwire.explore.space import key_of
+from faultwire.trials.model import Spent, Tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
-    from faultwire.events import History
     from faultwire.explore.journal import Journal
-    from faultwire.explore.space import Faults, Point
+    from faultwire.explore.made import Made
+    from faultwire.explore.players import Player
+    from faultwire.explore.space import Faults, Observation, Point
     from faultwire.profile.model import Profile
-    from faultwire.trials.execute import TrialRunner
-    from faultwire.trials.model import Oracle, Pin
+    from faultwire.trials.model import Pin
     from faultwire.trials.series import Budget, Limit
-    from faultwire.trials.shared import SharedTrials
 
-
-@dataclass
-class Watching:
-    """An oracle that also reads what the run did."""
-
-    oracle: Oracle
-    read: Callable[[History], None]
-
-    @property
-    def description(self) -> str:
-        """That of the oracle."""
-        return self.oracle.description
-
-    def judge(self, history: History, tape: Path) -> tuple[bool | None, str]:
-        """As the oracle does."""
-        self.read(history)
-        return self.oracle.judge(history, tape)
+AHEAD = 64
+"""Runs that are set aside at once, and may be begun before they are looked at."""
 
 
 @dataclass
 class Executor:
-    """The runs of one search. `workers` agents run at once; outcomes come in the order asked for."""
+    """The runs of one search."""
 
-    runner: TrialRunner
+    profile: Profile
     seed: int
     budget: Budget
     journal: Journal
-    redact: Callable[[str], str]
-    workers: int = 1
-    trials: SharedTrials | None = None
-    """Runs that share an engine; without them each run has one of its own."""
+    player: Player
     runs: int = 0
     seconds: float = 0.0
     cost_usd: float = 0.0
     unpriced: int = 0
     """Answers of models whose cost is not known."""
+    tokens: int = 0
+    uncounted: int = 0
+    """Answers of models whose tokens are not known."""
     started_s: float = 0.0
     """What the runs of this start took."""
     limit: Limit | None = None
     """What of the budget keeps it from another run."""
+    _dearest: float = 0.0
+    _longest: int = 0
+    """Dollars and tokens of the run that took most."""
     _counts: dict[Point, int] = field(default_factory=dict)
     _places: dict[str, int] = field(default_factory=dict)
     _repeats: Counter[str] = field(default_factory=Counter)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _ahead: list[deque[Ask]] = field(default_factory=list)
+    """What is set aside by each `run_many` that is not over, the outermost first."""
 
     @property
     def spent(self) -> Spent:
@@ -82,97 +71,88 @@ class Executor:
         """At which of the calls that its entry matches a point stands; 0 where it was never seen."""
         return self._counts.get(point, 0)
 
+    def over(self) -> Limit | None:
+        """The limit that keeps it from another run."""
+        tokens = Tokens(self.tokens, self.uncounted)
+        return self.budget.spent(self.runs, self.started_s, self.cost_usd, self.unpriced, tokens)
+
     def run_many(self, sets: Sequence[Faults]) -> Iterator[Observation]:
         """The outcome of each set, in order. Raises OutOfBudget once no further run may begin."""
-        waiting: deque[Future[Observation]] = deque()
-        todo = deque(sets)
-        with ThreadPoolExecutor(self.workers) as pool:
-            try:
-                while todo or waiting:
-                    while todo and len(waiting) < self.workers and not self._spent(len(waiting)):
-                        waiting.append(pool.submit(self._one, *self._keyed(todo.popleft())))
-                    if not waiting:
-                        raise OutOfBudget
-                    yield self._counted(waiting.popleft().result())
-            finally:
-                for future in waiting:
-                    future.cancel()
+        todo = deque(self._asked(one) for one in sets)
+        aside: deque[Ask] = deque()
+        self._ahead.append(aside)
+        try:
+            while todo or aside:
+                self.limit = self.over()
+                if self.limit is None and not aside:
+                    aside.extend(todo.popleft() for _ in range(self._affordable(len(todo))))
+                if not aside or self.limit is not None:
+                    raise OutOfBudget
+                yield self._looked_at(self._made(aside.popleft()))
+        finally:
+            self._ahead = [one for one in self._ahead if one is not aside]
 
-    def _spent(self, begun: int) -> bool:
-        self.limit = self.budget.spent(self.runs + begun, self.started_s, self.cost_usd, self.unpriced)
-        return self.limit is not None
-
-    def _counted(self, run: Observation) -> Observation:
+    def _affordable(self, wanted: int) -> int:
+        """How many runs may be set aside: of what is left, after those that are, half for what their outcomes
+        will ask for (a failure is confirmed before the next run is looked at). Else one, where that is left.
+        Names the limit where there is nothing left."""
+        aside = sum(map(len, self._ahead))
+        budget = self.budget
+        left: list[tuple[float, Limit]] = [(budget.runs - self.runs, "runs")]
+        if budget.cost_usd is not None and self._dearest:
+            left.append(((budget.cost_usd - self.cost_usd) / self._dearest, "cost"))
+        if budget.tokens is not None and self._longest:
+            left.append(((budget.tokens - self.tokens) / self._longest, "tokens"))
+        least, limit = min(left)
+        most = int(least) - aside
+        if most < 1 and aside:
+            self.limit = limit
+            return 0
         if not self.runs:
-            self.budget.must_hold("explore", run.unpriced)
-        self.runs += 1
-        self.seconds += run.seconds
-        self.cost_usd += run.cost_usd
-        self.unpriced += run.unpriced
-        return run
+            return 1  # what a run takes is not known yet
+        return min(wanted, AHEAD, max(1, most // 2))
 
-    def _keyed(self, faults: Faults) -> tuple[Faults, str, bool]:
-        """A set with its key: the same set again is another run. Bytes are followed in the first calm run."""
+    def _asked(self, faults: Faults) -> Ask:
+        """A set as a run: the same set again is another one. Bytes are followed in the first calm run."""
         key = key_of(faults)
         self._repeats[key] += 1
         number = self._repeats[key]
-        return faults, sha256_hex(f"{number}\n{key}".encode()), not faults and number == 1
-
-    def _one(self, faults: Faults, key: str, lineage: bool) -> Observation:
-        kept = self.journal.earlier.get(key)
-        if kept is not None:
-            run, counts = kept
-        else:
-            run, counts = self._trial(faults, lineage=lineage)
-            self.journal.append(key, run, counts)
-        with self._lock:
-            self.started_s += run.seconds if kept is None else 0.0
-            for point, count in counts.items():
-                self._counts.setdefault(point, count)
-                self._places.setdefault(point.call.place, len(self._places) + 1)
-        return run
+        profile, pins = self.pinned(faults)
+        ids = {point: derived_id(point.entry, point.call.place, self._places) for point in faults}
+        whole = sha256_hex(f"{number}\n{key}".encode())
+        return Ask(whole, faults, profile, pins, self.seed, ids, lineage=not faults and number == 1)
 
     def pinned(self, faults: Faults) -> tuple[Profile, frozenset[Pin]]:
         """The profile and the decisions of it with which a set of faults is run."""
-        return derived(self.runner.profile, faults, self._counts, self._places)
+        return derived(self.profile, faults, self._counts, self._places)
 
-    def _trial(self, faults: Faults, *, lineage: bool) -> tuple[Observation, dict[Point, int]]:
-        runner, about = self.runner, Observation(None)
-        counts: dict[Point, int] = {}
-        profile, pins = self.pinned(faults)
-        watched = {entry.id for entry in runner.profile.entries}
+    def _made(self, ask: Ask) -> Made:
+        kept = self.journal.earlier.get(ask.key)
+        if kept is not None:
+            return kept
+        waiting = (one for aside in reversed(self._ahead) for one in aside)
+        ahead = [one for one in waiting if one.key not in self.journal.earlier]
+        made = self.player.play(ask, ahead, lambda one, found: self.journal.append(one.key, found))
+        self.started_s += made.run.seconds
+        return made
 
-        def read(history: History) -> None:
-            nonlocal about
-            seen = observe(history, watched, lineage=lineage)
-            counts.update(seen.points)
-            agent = history.agent
-            printed = f"{agent.exit_code}\n{agent.answer}" if agent is not None else ""
-            fired = {
-                line.id
-                for exchange in history.exchanges
-                for line in exchange.faults
-                if line.outcome == "fired"
-            }
-            about = Observation(
-                None, "", seen.calls, self._fired(faults, fired, counts), frozenset(counts), seen.edges,
-                seen.unread, output=sha256_hex(printed.encode("utf-8", "replace")),
-            )  # fmt: skip
+    def _looked_at(self, made: Made) -> Observation:
+        run = made.run
+        if not self.runs:
+            self.budget.must_hold("explore", run.unpriced, run.tokens.uncounted)
+        self.runs += 1
+        self.seconds += run.seconds
+        self.take(run.cost_usd, run.unpriced, run.tokens)
+        for point, count in made.counts.items():
+            self._counts.setdefault(point, count)
+            self._places.setdefault(point.call.place, len(self._places) + 1)
+        return run
 
-        watching = replace(runner, oracle=Watching(runner.oracle, read))
-        trial = Trial(pins, self.seed, profile)
-        outcome = watching.run(trial) if self.trials is None else self.trials.run(trial, watching)
-        reason = self.redact(outcome.reason)
-        run = replace(
-            about, failed=outcome.failed, reason=reason, seconds=outcome.seconds, cost_usd=outcome.cost_usd,
-            unpriced=outcome.unpriced,
-        )  # fmt: skip
-        return run, counts
-
-    def _fired(self, faults: Faults, ids: set[str], counts: dict[Point, int]) -> Faults:
-        """The points of a set whose entry fired and whose call came."""
-        return frozenset(
-            point
-            for point in faults
-            if derived_id(point.entry, point.call.place, self._places) in ids and point in counts
-        )
+    def take(self, cost_usd: float, unpriced: int, tokens: Tokens) -> None:
+        """Count what the models of a run took."""
+        self.cost_usd += cost_usd
+        self.unpriced += unpriced
+        self.tokens += tokens.count
+        self.uncounted += tokens.uncounted
+        self._dearest = max(self._dearest, cost_usd)
+        self._longest = max(self._longest, tokens.count)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from faultwire.trials.model import NO_TOKENS, Tokens
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -68,6 +70,7 @@ class Observation:
     """A hash of what the agent printed, and its exit code."""
     unpriced: int = 0
     """Answers of models whose cost is not known, and not in `cost_usd`."""
+    tokens: Tokens = NO_TOKENS
 
     @property
     def asked(self) -> dict[Call, str]:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from faultwire import clock
 from faultwire._core import sha256_hex
 from faultwire.agents._process import Processes
-from faultwire.checks._transcripts import models
+from faultwire.checks._transcripts import charged, models
 from faultwire.events import AgentResult
 from faultwire.runner.folder import RunFolder
 from faultwire.runner.launch import start_run
-from faultwire.trials.model import Outcome, Pin, Spent
+from faultwire.trials.model import Outcome, Pin, Spent, Tokens
 from faultwire.trials.pins import pinned, pins_of
 from faultwire.trials.repeats import digest_of
 
@@ -105,6 +105,7 @@ class TrialRunner:
             "exchanges": len(history.exchanges),
             "cost_usd": (spent := cost_of(history)).usd,
             "unpriced": spent.unpriced,
+            "tokens": tokens_of(history),
             "fired": fired,
             "digest": self._digest(history),
         }
@@ -192,3 +193,17 @@ def cost_of(history: History) -> Spent:
     ]
     known = [cost for cost in costs if cost is not None]
     return Spent(float(sum(known)), len(costs) - len(known))
+
+
+def tokens_of(history: History) -> Tokens:
+    """The tokens of all answers of models. An answer with an error status need not name any."""
+    total = uncounted = 0
+    for exchange in history.exchanges:
+        if exchange.kind != "llm" or exchange.upstream is None:
+            continue
+        usage = charged(history, exchange)
+        if usage is not None:
+            total += usage.input_tokens + usage.output_tokens
+        elif exchange.upstream.status < 300:
+            uncounted += 1
+    return Tokens(total, uncounted)

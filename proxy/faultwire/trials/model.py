@@ -68,6 +68,18 @@ class Spent(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Tokens:
+    """Tokens of models as their providers counted them, both ways, and the answers that came without a count
+    and are not among them."""
+
+    count: int = 0
+    uncounted: int = 0
+
+
+NO_TOKENS = Tokens()
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of a trial.
 
@@ -87,6 +99,7 @@ class Outcome:
     digest: str = ""
     """What came of the run, as `repeats.digest_of` has it; empty where that is not known."""
     unpriced: int = 0
+    tokens: Tokens = NO_TOKENS
 
 
 class Oracle(Protocol):

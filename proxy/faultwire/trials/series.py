@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Literal
 
 from faultwire.errors import UsageError
 from faultwire.text import counted
-from faultwire.trials.model import Spent
+from faultwire.trials.model import NO_TOKENS, Spent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from faultwire.trials.journal import Journal, Kept
-    from faultwire.trials.model import Outcome
+    from faultwire.trials.model import Outcome, Tokens
 
 
-Limit = Literal["runs", "time", "cost", "price"]
+Limit = Literal["runs", "time", "cost", "price", "tokens", "usage"]
 PRICES = "`faultwire prices update FILE` adds prices"
+USAGE = "OpenAI's streams have usage where `stream_options.include_usage` asks for it"
 
 
 class OutOfBudget(Exception):
@@ -31,20 +32,25 @@ class OutOfBudget(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a series may take; None: no limit. Runs and cost are those of all starts of a search, time is that
-    of the trials of one start: a search that goes on has it anew."""
+    """What a series may take; None: no limit. Runs, cost and tokens are those of all starts of a search, time
+    is that of the trials of one start: a search that goes on has it anew."""
 
     runs: int = 200
     seconds: float | None = None
     cost_usd: float | None = None
     assumed: bool = False
     """Is the limit of cost our own, and not the user's? Then answers of unknown cost do not end it."""
+    tokens: int | None = None
 
-    def spent(self, runs: int, seconds: float, cost_usd: float, unpriced: int = 0) -> Limit | None:
-        """Of what there is nothing left for another trial, if of anything; `price` where that is not known,
-        since so many answers have no price."""
+    def spent(
+        self, runs: int, seconds: float, cost_usd: float, unpriced: int = 0, tokens: Tokens = NO_TOKENS
+    ) -> Limit | None:
+        """Of what there is nothing left for another trial, if of anything; `price` or `usage` where that is
+        not known, since so many answers have no price, or came without a count of tokens."""
         if unpriced and self.cost_usd is not None and not self.assumed:
             return "price"
+        if self.tokens is not None and (tokens.uncounted or tokens.count >= self.tokens):
+            return "usage" if tokens.uncounted else "tokens"
         if runs >= self.runs:
             return "runs"
         if self.seconds is not None and seconds >= self.seconds:
@@ -66,9 +72,26 @@ class Budget:
             f"of one ends the search; {PRICES}"
         )
 
-    def must_hold(self, command: str, unpriced: int) -> None:
-        """Refuse a limit of cost that cannot hold, as the first run shows, which had so many answers of
-        unknown cost. Raises UsageError."""
+    @property
+    def token_condition(self) -> str | None:
+        """What the limit of tokens depends on, for the start of a search."""
+        if self.tokens is None:
+            return None
+        return (
+            f"`--max-tokens {self.tokens}` cannot hold for answers without usage: the first one ends the "
+            f"search; {USAGE}"
+        )
+
+    def must_hold(self, command: str, unpriced: int, uncounted: int = 0) -> None:
+        """Refuse a limit of cost or of tokens that cannot hold, as the first run shows, which had so many
+        answers of unknown cost, and so many without usage. Raises UsageError."""
+        if self.tokens is not None and uncounted:
+            raise UsageError(
+                f"found `--max-tokens {self.tokens}` and {counted(uncounted, 'answer')} of models without "
+                "usage in the first run, expected usage of all: the limit could not hold",
+                code=f"{command}.unknown_usage",
+                hint=f"{USAGE}; or bound the search by --max-runs and --max-time alone",
+            )
         if self.spent(0, 0.0, 0.0, unpriced) != "price":
             return
         raise UsageError(
@@ -146,6 +169,10 @@ def goes_on(limit: Limit, budget: Budget, runs: int) -> str:
         return f"without --max-cost the same command goes on; {PRICES}, for a search that begins anew"
     if limit == "cost":
         return f"the same command with `--max-cost {2 * (budget.cost_usd or 0):g}` goes on"
+    if limit == "usage":
+        return f"without --max-tokens the same command goes on; {USAGE}, for a search that begins anew"
+    if limit == "tokens":
+        return f"the same command with `--max-tokens {2 * (budget.tokens or 0)}` goes on"
     return f"the same command with `--max-runs {2 * runs}` goes on"
 
 
@@ -157,4 +184,8 @@ def ended_by(limit: Limit, budget: Budget) -> str:
         return f"an answer without a known price, so that `--max-cost {budget.cost_usd:g}` cannot hold,"
     if limit == "cost":
         return f"the limit of {budget.cost_usd:g} dollars (`--max-cost`)"
+    if limit == "usage":
+        return f"an answer without usage, so that `--max-tokens {budget.tokens}` cannot hold,"
+    if limit == "tokens":
+        return f"`--max-tokens {budget.tokens}`"
     return f"`--max-runs {budget.runs}`"

@@ -39,7 +39,7 @@ TAPE = b"tape"
 def answered(text: str, cost: float = 0.0) -> bytes:
     request = Request.parse(text)
     about = {"label": "agent", "network": False, "session": "s", "agent": None, "voids": [], "notes": [],
-             "remarks": [], "cost_usd": cost}  # fmt: skip
+             "remarks": [], "cost_usd": cost, "tokens": int(1000 * cost), "uncounted": 0}  # fmt: skip
     box = seal(json.dumps([{"cell": cell, **about} for cell in request.cells]).encode(), request.public)
     found = {"box": b64encode(box).decode(), "tape": sha256(TAPE).hexdigest(), "seal": "note"}
     return json.dumps(found).encode() + b"\n" + TAPE
@@ -230,6 +230,14 @@ def test_a_budget_of_money_is_not_gone_over(tmp_path: Path) -> None:
         coordinator(tmp_path, engine, Limits(cost_usd=1.0)).play(CELLS, {}, arrived.append)
     assert raised.value.limit == "cost"
     assert 8 <= engine.played.total() <= 10
+
+
+def test_a_budget_of_tokens_holds_over_all_workers(tmp_path: Path) -> None:
+    engine, arrived = Memory(cost=0.1), list[str]()
+    made = coordinator(tmp_path, engine, Limits(tokens=950))
+    with pytest.raises(BudgetSpentError) as raised:
+        made.play(CELLS, {}, arrived.append)
+    assert (raised.value.limit, engine.played.total(), made.spending.tokens.taken) == ("tokens", 9, 900)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from faultwire.campaign.budget import Limits, Spending
 from faultwire.campaign.notes import Counts, notes, unbounded
 
 
@@ -24,6 +25,23 @@ def test_what_was_played_ahead_for_nothing_is_noted() -> None:
 
 
 def test_a_limit_of_cost_that_unknown_prices_left_open_is_noted() -> None:
-    assert list(unbounded(1.0, 1)) == ["`--max-cost 1` could not hold: the cost of 1 answer is not known"]
-    assert list(unbounded(0.5, 2)) == ["`--max-cost 0.5` could not hold: the cost of 2 answers is not known"]
-    assert list(unbounded(None, 2)) == list(unbounded(1.0, 0)) == []
+    assert noted(Limits(cost_usd=1.0), 1) == [
+        "`--max-cost 1` could not hold: the cost of 1 answer is not known"
+    ]
+    assert noted(Limits(cost_usd=0.5), 2) == [
+        "`--max-cost 0.5` could not hold: the cost of 2 answers is not known"
+    ]
+    assert noted(Limits(), 2) == noted(Limits(cost_usd=1.0), 0) == []
+
+
+def test_a_limit_of_tokens_that_answers_without_usage_left_open_is_noted() -> None:
+    assert noted(Limits(tokens=900), 0, 1) == [
+        "`--max-tokens 900` could not hold: 1 answer came without usage"
+    ]
+    assert noted(Limits(tokens=900), 3, 0) == noted(Limits(cost_usd=1.0), 0, 3) == []
+
+
+def noted(limits: Limits, unpriced: int, uncounted: int = 0) -> list[str]:
+    spending = Spending(limits)
+    spending.add({"cost_usd": 0.1, "unpriced": unpriced, "tokens": 5, "uncounted": uncounted})
+    return list(unbounded(spending))

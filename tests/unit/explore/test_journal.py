@@ -6,6 +6,7 @@ import pytest
 
 from faultwire.errors import UsageError
 from faultwire.explore.journal import Journal
+from faultwire.explore.made import Made
 from faultwire.explore.space import Call, Observation, Point
 
 CALL = Call("GET x/a", 1)
@@ -14,15 +15,16 @@ RUN = Observation(
     True, "it broke", ((CALL, "k"),), frozenset([POINT]), frozenset([POINT]), frozenset({(CALL, None)}), True,
     1.5, 0.25, "out",
 )  # fmt: skip
+MADE = Made(RUN, {POINT: 3})
 
 
 def test_what_was_kept_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "state"
     journal = Journal(path, "about")
-    journal.append("one", RUN, {POINT: 3})
+    journal.append("one", MADE)
     journal.close()
     again = Journal(path, "about")
-    assert again.earlier == {"one": (RUN, {POINT: 3})}
+    assert again.earlier == {"one": MADE}
     with pytest.raises(UsageError, match="in use"):
         Journal(path, "about")
     again.close()
@@ -31,13 +33,13 @@ def test_what_was_kept_is_read_again(tmp_path: Path) -> None:
 def test_a_line_that_was_cut_off_is_dropped(tmp_path: Path) -> None:
     path = tmp_path / "state"
     journal = Journal(path, "about")
-    journal.append("one", RUN, {POINT: 3})
-    journal.append("two", RUN, {POINT: 3})
+    journal.append("one", MADE)
+    journal.append("two", MADE)
     journal.close()
     path.write_bytes(path.read_bytes()[:-9])
     again = Journal(path, "about")
     assert list(again.earlier) == ["one"]
-    again.append("two", RUN, {POINT: 3})
+    again.append("two", MADE)
     again.close()
     assert len(path.read_bytes().splitlines()) == 3
 
