@@ -56,7 +56,7 @@ def play(
     `live` allows a redrawn progress line; `shown` prints the result instead of the report; `after` may add
     to the result before. Raises FaultwireError; exits 1 and 130 by itself.
     """
-    from faultwire.campaign.ci_run import Wanted, alone
+    from faultwire.campaign.ci_run import Wanted
     from faultwire.runner.never_judged import foreseen
 
     config, until = options.load(), options.sequential()
@@ -73,6 +73,8 @@ def play(
         say(f"note: {note}")
     for one in foreseen([phase for part in made for phase in part.phases], command):
         say(f"warning: {one.why}")
+    perform = options.performer()
+    store, upload = options.opened_store()  # before the first invocation
     wanted = Wanted(
         command,
         until=until,
@@ -82,10 +84,8 @@ def play(
         min_score=options.min_score,
         allow_unknown=options.allow_unknown,
         engines=options.engine_count(config),
-        beside=alone if options.ui is None else options.ui.beside,
+        beside=options.beside(upload),
     )
-    perform = options.performer()
-    store = options.opened_store()  # before the first invocation
     try:
         result = _performed(perform, config, made, wanted, quiet=options.quiet, live=live)
     except KeyboardInterrupt:
@@ -96,7 +96,7 @@ def play(
     result = after(result, config, made, wanted)
     _copy(result, target)
     (shown or (lambda done: _show(done, options)))(result)
-    stored(store, result.folder)
+    stored(store, upload, result.folder)
     if result.void is not None:
         raise result.void
     for reason in result.gate.reasons:

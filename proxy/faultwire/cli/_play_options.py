@@ -14,14 +14,17 @@ from faultwire.cli.output import format_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from faultwire.campaign.ci_run import Result
     from faultwire.cli._campaign_options import CampaignOptions
     from faultwire.cli._store_options import StoreOptions, Target
     from faultwire.cli._ui_options import UiOptions
+    from faultwire.cli._upload import Upload
     from faultwire.cli.output import Format
     from faultwire.config.model import Config
     from faultwire.contract.statistics import Until
+    from faultwire.runner.started_run import Run
 
 F = TypeVar("F", bound="Callable[..., Any]")
 DEFAULT = Path("faultwire.yaml")
@@ -92,9 +95,16 @@ class Play:
 
         return perform
 
-    def opened_store(self) -> Target | None:
-        """What keeps the results, too, if it is named. Raises UsageError and FaultwireError."""
-        return self.store.open() if self.store is not None else None
+    def opened_store(self) -> tuple[Target | None, Upload | None]:
+        """What keeps the results and the tapes, too, if anything. Raises UsageError and FaultwireError."""
+        return (self.store.open(), self.store.upload()) if self.store is not None else (None, None)
+
+    def beside(self, upload: Upload | None) -> Callable[[Run], AbstractContextManager[Any]]:
+        """What goes on beside each engine."""
+        from faultwire.cli._upload import all_beside
+
+        found = [one.beside for one in (self.ui, upload) if one is not None]
+        return lambda run: all_beside(run, found)
 
     def sequential(self) -> Until | None:
         """The stopping rule of --until, if given. Raises UsageError."""

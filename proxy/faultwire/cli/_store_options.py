@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     Target = Store | ServiceClient
 
+    from faultwire.cli._upload import Upload
+
 F = TypeVar("F", bound="Callable[..., Any]")
 
 
@@ -28,6 +30,7 @@ class StoreOptions:
     url: str | None
     name: str | None
     token: Path | None = None
+    tapes: str | None = None
 
     @property
     def project(self) -> str:
@@ -35,6 +38,14 @@ class StoreOptions:
         from faultwire.tape.evidence.keyring import name_for
 
         return self.name or name_for(Path.cwd().name)
+
+    def upload(self) -> Upload:
+        """Where the run's tapes go, too; it can be used. Raises UsageError and FaultwireError."""
+        from faultwire.cli._upload import Upload
+
+        found = Upload(self.tapes, self.project)
+        found.open()
+        return found
 
     def open(self) -> Target | None:
         """The store, if there is one. Raises UsageError and FaultwireError."""
@@ -64,8 +75,11 @@ def with_store() -> Iterator[None]:
         ) from error
 
 
-def stored(store: Target | None, run: Path) -> None:
-    """Keep a run's results in a store, if there is one; closes it. Raises UsageError and FaultwireError."""
+def stored(store: Target | None, upload: Upload | None, run: Path) -> None:
+    """Keep a run's tapes and results where they are to be kept, if anywhere; closes the store. Raises
+    UsageError and FaultwireError where the results cannot be kept."""
+    if upload is not None:
+        upload.finish(run)
     if store is None:
         return
     from faultwire.cli._pushed import blames_of
@@ -116,12 +130,23 @@ def tapes_option(command: F) -> F:
     )(command)
 
 
+def recording_tapes_option(command: F) -> F:
+    """Add `--tapes` to a command that records."""
+    return click.option(
+        "--tapes",
+        metavar="PLACE",
+        help="Upload the run's tapes, too, already while they are recorded: a folder, or s3://BUCKET/PREFIX.",
+    )(command)
+
+
 def store_options(command: F) -> F:
-    """Add `--store` and `--project`, and hand them over as one value, `store`."""
+    """Add `--store`, `--tapes` and `--project`, and hand them over as one value, `store`."""
 
     @functools.wraps(command)
-    def packed(store_url: str | None, project: str | None, store_token: Path | None, **rest: Any) -> Any:
-        return command(store=StoreOptions(store_url, project, store_token), **rest)
+    def packed(
+        store_url: str | None, project: str | None, store_token: Path | None, tapes: str | None, **rest: Any
+    ) -> Any:
+        return command(store=StoreOptions(store_url, project, store_token, tapes), **rest)
 
     found: Any = packed
-    return store_option(project_option(found))  # type: ignore[no-any-return]
+    return store_option(recording_tapes_option(project_option(found)))  # type: ignore[no-any-return]

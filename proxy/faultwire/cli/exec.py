@@ -17,6 +17,7 @@ from faultwire.cli._namespaced import namespace_options, proof, wanted
 from faultwire.cli._option_sections import SectionedCommand
 from faultwire.cli._packets import instructions_of, needs_of, packet_options, packets
 from faultwire.cli._ui_options import UiOptions, ui_options
+from faultwire.cli._upload import Upload, upload_options
 from faultwire.cli.options import Traffic, traffic_options
 from faultwire.cli.replay_options import live_options
 
@@ -46,6 +47,7 @@ INTERRUPTED = (130, 143)
 @traffic_options
 @live_options
 @ui_options
+@upload_options
 @freeze_option
 @namespace_options
 @packet_options
@@ -87,6 +89,7 @@ def exec_(
     wireguard_listen: tuple[str, int] | None,
     tun_device: str | None,
     ui: UiOptions,
+    upload: Upload,
     **options: Any,
 ) -> None:
     """Run any command behind the proxy and break its traffic.
@@ -134,7 +137,7 @@ def exec_(
         namespace=wanted(traffic, profile, SESSION, command, capture_port, relay),
         packets=packets(traffic.capture, SESSION, wireguard_listen, tun_device, relay),
     )
-    play = Play(traffic, profile, settings, command, ui, quiet=quiet, allow_no_traffic=allow_no_traffic)
+    play = Play(traffic, profile, settings, command, ui, upload, quiet, allow_no_traffic)
     played: list[Played] = []
     for number in range(1, runs + 1):
         if runs > 1 and not quiet:
@@ -160,6 +163,7 @@ class Play:
     settings: LaunchSettings
     command: tuple[str, ...]
     ui: UiOptions
+    upload: Upload
     quiet: bool
     allow_no_traffic: bool
 
@@ -179,7 +183,10 @@ class Play:
         from faultwire.runner.launch import start_run
 
         traffic, profile, command = self.traffic, self.profile, self.command
-        with _starting(quiet=self.quiet) as begun, start_run(self.settings) as run, self.ui.beside(run):
+        with (
+            _starting(quiet=self.quiet) as begun, start_run(self.settings) as run, self.ui.beside(run),
+            self.upload.beside(run),
+        ):  # fmt: skip
             begun.append(True)
             environment = run.open_session(SESSION, profile, traffic.seed)
             if self.settings.frozen is not None:
@@ -248,6 +255,7 @@ class Play:
                 run.folder.note(incomplete=closed.incomplete)
             status = "interrupted" if stops else "finished"
             run.folder.end(status, exit_code=child.shell_code(code), ledger=ledger)
+        self.upload.finish(run.folder.path, run.tape)
         unwritten = FaultwireError.exit_code * bool(history.exchanges and report is None)
         return Played(run.tape, ledger, unwritten or child.shell_code(code) or int(diverged))
 

@@ -16,6 +16,7 @@ from faultwire.cli._namespaced import relay_option
 from faultwire.cli._option_sections import SectionedCommand
 from faultwire.cli._packets import instructions_of, packet_options, packets
 from faultwire.cli._ui_options import UiOptions, ui_options
+from faultwire.cli._upload import Upload, upload_options
 from faultwire.cli.options import Traffic, traffic_options
 from faultwire.cli.output import format_option
 from faultwire.cli.replay_options import live_options
@@ -48,6 +49,7 @@ def as_address(
 @traffic_options
 @live_options
 @ui_options
+@upload_options
 @click.option(
     "--control-sessions",
     type=click.IntRange(1),
@@ -95,6 +97,7 @@ def proxy(
     control_calls: int | None,
     engines: int | str,
     ui: UiOptions,
+    upload: Upload,
     **options: Any,
 ) -> None:
     """Run the proxy for an agent that is started elsewhere, until it is stopped.
@@ -133,6 +136,7 @@ def proxy(
         serving(health) as probed,
         start_run(replace(settings, packets=wanted, relays=relay)) as run,
         ui.beside(run),
+        upload.beside(run),
     ):
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING | {signal.SIGCHLD})
         _announce(run, format_)
@@ -160,6 +164,7 @@ def proxy(
         if incomplete:
             run.folder.note(incomplete=incomplete[0])
         run.folder.end("finished", ledger=ledger)
+    upload.finish(run.folder.path, run.tape)
     sys.exit(130 if ended_by == signal.SIGINT else int(diverged))
 
 

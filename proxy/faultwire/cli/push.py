@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from faultwire.cli._store_options import Target
+    from faultwire.store.objects import Objects
 
 
 @click.command("push", short_help="Send runs' results and tapes to where a team keeps them.")
@@ -152,13 +153,49 @@ def pull(digest: str, tapes: str, project: str | None, output: Path) -> None:
 @click.command("gc", short_help="Remove what no tape needs from where a team keeps tapes.")
 @tapes_option
 @click.option("--dry-run", is_flag=True, help="Print what would be removed without removing it.")
-def gc(tapes: str, dry_run: bool) -> None:
-    """Remove pieces that no tape of any project needs and that are older than a day."""
+@click.option(
+    "--superseded",
+    is_flag=True,
+    help="Remove, instead, this project's tapes of which a copy with bodies erased is there, too.",
+)
+@project_option
+def gc(tapes: str, dry_run: bool, superseded: bool, project: str | None) -> None:
+    """Remove pieces that no tape of any project needs and that are older than a day.
+
+    With --superseded, tapes go whose place a copy has taken that `tape erase` made, with the pieces that
+    no other tape needs, at once. Each is fetched and compared first; one whose copy does not verify by a
+    key that this project trusts stays, and the exit code is 1.
+    """
     from faultwire.store.objects import Objects
     from faultwire.store.tapes import collect_garbage
 
+    objects = Objects(tapes)
+    if superseded:
+        kept = _remove_superseded(objects, StoreOptions(None, project).project, dry_run=dry_run)
+        raise SystemExit(1 if kept else 0)
     count = 0
-    for piece in collect_garbage(Objects(tapes), dry_run=dry_run):
+    for piece in collect_garbage(objects, dry_run=dry_run):
         show(piece)
         count += 1
     say(f"{'would remove' if dry_run else 'removed'} {counted(count, 'piece')}")
+
+
+def _remove_superseded(objects: Objects, project: str, *, dry_run: bool) -> int:
+    """Remove them, or say what would go; how many stay."""
+    from faultwire.store.superseded import remove, superseded
+    from faultwire.tape.evidence.keyring import KeyRing
+
+    removed = pieces = stay = 0
+    for one in list(superseded(objects, project, KeyRing().trusted())):
+        if one.kept_for is not None:
+            show(f"{one.digest}  stays: its copy {one.by} does not verify: {one.kept_for}")
+            stay += 1
+            continue
+        show(f"{one.digest}  superseded by {one.by}")
+        removed += 1
+        pieces += 0 if dry_run else remove(objects, project, one)
+    if dry_run:
+        say(f"would remove {counted(removed, 'tape')}")
+    else:
+        say(f"removed {counted(removed, 'tape')} and {counted(pieces, 'piece')}")
+    return stay

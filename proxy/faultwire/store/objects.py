@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 HINT = "a folder, or `s3://BUCKET/PREFIX`"
 LOCAL = ("127.0.0.1", "localhost", "::1")
+RETRIES: Any = {"max_retries": 4, "retry_timeout": timedelta(seconds=30)}
+"""A place that fails for longer is said to fail: a run that has ended waits for it."""
 
 
 class Objects:
@@ -109,6 +112,7 @@ def _opened(place: str) -> Any:
                 f"s3://{url.hostname}{url.path}",
                 config={"checksum_algorithm": "sha256"},
                 client_options={"allow_http": _plain_allowed()},
+                retry_config=RETRIES,
             )
         folder = Path(url.path if url.scheme == "file" else place)
         if place and url.scheme in ("", "file") and folder.is_dir():

@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from faultwire import clock, dice
 from faultwire.errors import TapeTampered, UsageError, printable
+from faultwire.store import pieces
 from faultwire.tape.evidence.sealer import seal_path
 from faultwire.tape.evidence.verify import verify
+from faultwire.tape.read.reader import TapeReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,8 +30,7 @@ if TYPE_CHECKING:
     from faultwire.store.objects import Objects
 
 PIECE = 1 << 20
-"""Bytes of a piece."""
-LARGEST = 1 << 40
+"""Bytes that a piece has at most."""
 GRACE_S = 24 * 3600.0
 """Seconds for which pieces that no manifest names are left alone: an upload may be under way."""
 VERSION = 1
@@ -43,31 +44,60 @@ class Pushed:
     digest: str
     sent: int
     known: int
+    sent_bytes: int = 0
+    known_bytes: int = 0
 
 
 def push(objects: Objects, tape: Path, project: str) -> Pushed:
     """Send a tape. Raises TapeTampered where it does not verify, UsageError where it has no seal, and
     FaultwireError where the store fails: then there is no manifest, and the same call goes on."""
     _sealed(tape)
-    sent = known = 0
+    count = _Count()
     files: dict[str, dict[str, Any]] = {}
     for role, path in (("tape", tape), ("seal", seal_path(tape))):
-        whole, pieces = sha256(), []
-        with path.open("rb") as file:
-            while data := file.read(PIECE):
-                whole.update(data)
-                name = sha256(data).hexdigest()
-                pieces.append([name, len(data)])
-                if objects.has(_blob(name), len(data)):
-                    known += 1
-                else:
-                    objects.put(_blob(name), data)
-                    sent += 1
-        files[role] = {"sha256": whole.hexdigest(), "pieces": pieces}
+        whole, named = sha256(), []
+        for data in _pieces_of(path):
+            whole.update(data)
+            named.append([_keep(objects, data, count), len(data)])
+        files[role] = {"sha256": whole.hexdigest(), "pieces": named}
     digest = str(files["tape"]["sha256"])
-    manifest = {"version": VERSION, "name": tape.name, "files": files}
-    objects.put(_manifest(project, digest), json.dumps(manifest, sort_keys=True).encode())
-    return Pushed(digest, sent, known)
+    with TapeReader.open(tape) as reader:
+        origin = reader.info().origin
+    manifest = {"version": VERSION, "name": tape.name, "origin": origin, "files": files}
+    objects.put(manifest_name(project, digest), json.dumps(manifest, sort_keys=True).encode())
+    for path in (tape, seal_path(tape)):
+        # Somebody may have collected garbage while it was no tape yet.
+        for data in _pieces_of(path):
+            _keep(objects, data, _Count())
+    return Pushed(digest, count.sent, count.known, count.sent_bytes, count.known_bytes)
+
+
+@dataclass(slots=True)
+class _Count:
+    sent: int = 0
+    known: int = 0
+    sent_bytes: int = 0
+    known_bytes: int = 0
+
+
+def _pieces_of(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while window := file.read(pieces.WINDOW):
+            for piece in pieces.cut(window):
+                yield piece.data
+
+
+def _keep(objects: Objects, data: bytes, count: _Count) -> str:
+    """Send a piece unless it is there; its name."""
+    name = sha256(data).hexdigest()
+    if objects.has(blob_name(name), len(data)):
+        count.known += 1
+        count.known_bytes += len(data)
+    else:
+        objects.put(blob_name(name), data)
+        count.sent += 1
+        count.sent_bytes += len(data)
+    return name
 
 
 def _sealed(tape: Path) -> None:
@@ -98,7 +128,7 @@ def pull(objects: Objects, digest: str, project: str, target: Path) -> Path:
     whole = _find(objects, digest, project)
     if target.exists():
         raise UsageError(f"found a tape at `{target}`, expected a new name", code="tape.exists")
-    manifest = _read_manifest(objects, project, whole)
+    manifest = read_manifest(objects, project, whole)
     if manifest["files"]["tape"]["sha256"] != whole:
         raise TapeTampered(f"the manifest `{whole[:16]}` is that of another tape")
     drafts = {role: target.with_name(f".{target.name}.{role}.{dice.token(4)}") for role in ("tape", "seal")}
@@ -121,7 +151,7 @@ def _fetch(objects: Objects, about: Mapping[str, Any], target: Path) -> None:
     whole = sha256()
     with target.open("xb") as file:
         for name, size in about["pieces"]:
-            data = objects.get(_blob(name))
+            data = objects.get(blob_name(name))
             if data is None:
                 raise TapeTampered(f"the store lacks the piece `{name[:16]}`", code="tapes.piece_missing")
             if len(data) != size or sha256(data).hexdigest() != name:
@@ -149,8 +179,9 @@ def kept(objects: Objects, project: str) -> list[str]:
     return sorted(name for name in names if _HASH.match(name))
 
 
-def _read_manifest(objects: Objects, project: str, digest: str) -> dict[str, Any]:
-    data = objects.get(_manifest(project, digest))
+def read_manifest(objects: Objects, project: str, digest: str) -> dict[str, Any]:
+    """What a tape is made of. Raises TapeTampered where that is damaged, or of another version."""
+    data = objects.get(manifest_name(project, digest))
     try:
         found = json.loads(data or b"")
         version = found["version"]
@@ -191,22 +222,35 @@ def collect_garbage(
 
     Raises TapeTampered where a manifest cannot be read: what it needs is not known then, and nothing goes.
     """
-    needed = set[str]()
-    for name, _ in objects.list("tapes/"):
-        project, _, file = name.removeprefix("tapes/").rpartition("/")
-        manifest = _read_manifest(objects, project, file.removesuffix(".json"))
-        needed |= {piece for role in ("tape", "seal") for piece, _ in manifest["files"][role]["pieces"]}
-    for name, changed_s in list(objects.list("blobs/")):
+    old = [name for name, changed_s in objects.list("blobs/") if changed_s <= now_s() - GRACE_S]
+    needed = needed_pieces(objects)  # after the list, so that a tape that has come since counts
+    for name in old:
         piece = name.rpartition("/")[2]
-        if piece not in needed and changed_s <= now_s() - GRACE_S:
+        if piece not in needed:
             if not dry_run:
                 objects.delete(name)
             yield piece
 
 
-def _blob(name: str) -> str:
+def needed_pieces(objects: Objects) -> set[str]:
+    """The pieces that a tape of any project needs. Raises TapeTampered where a manifest cannot be read."""
+    needed = set[str]()
+    for name, _ in objects.list("tapes/"):
+        project, _, file = name.removeprefix("tapes/").rpartition("/")
+        needed |= set(pieces_of(read_manifest(objects, project, file.removesuffix(".json"))))
+    return needed
+
+
+def pieces_of(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """The pieces that a manifest names."""
+    return (piece for role in ("tape", "seal") for piece, _ in manifest["files"][role]["pieces"])
+
+
+def blob_name(name: str) -> str:
+    """Where a piece is, by its hash."""
     return f"blobs/{name[:2]}/{name}"
 
 
-def _manifest(project: str, digest: str) -> str:
+def manifest_name(project: str, digest: str) -> str:
+    """Where the manifest of a tape is."""
     return f"tapes/{project}/{digest}.json"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from faultwire.errors import FaultwireError, TapeTampered, UsageError
-from faultwire.store import tapes
+from faultwire.store import pieces
 from faultwire.store.objects import Objects
 from faultwire.store.tapes import GRACE_S, collect_garbage, kept, pull, push
 from faultwire.tape.evidence.sealer import seal_path
@@ -22,7 +22,8 @@ SIGNER = SignerKey.fresh("test")
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tapes, "PIECE", 4096)
+    for size in ("BLOCK", "WINDOW"):
+        monkeypatch.setattr(pieces, size, 4096)
 
 
 @pytest.fixture
