@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from faultwire.ingestion.compare_claims import Comparison, Row
     from faultwire.tape.read.reader import TapeReader
 
+MOST_UNCLEAR = 20
+"""Lines on what is not comparable; `--format json` gives all."""
+
 
 @click.command()
 @click.argument("name")
@@ -101,16 +104,16 @@ def _events(path: Path) -> Iterator[tuple[str, int, str, Any]]:
 
 
 def _print(found: Comparison) -> None:
-    rows = [(row.kind, *_places(row), row.verdict, row.text) for row in found.differences]
+    shown = [*found.differences, *found.unclear[:MOST_UNCLEAR]]
+    rows = [(row.kind, *_places(row), row.verdict, row.text) for row in shown]
     same = sum(row.verdict == "same" for row in found.rows)
-    unclear = sum(row.verdict == "not comparable" for row in found.rows)
     if rows:
         show(columns(("what", "event", "exchange", "verdict", "in words"), rows))
     for note in found.notes:
         show(f"note: {note}")
     show(
-        f"{counted(len(rows), 'difference')}; {same} the same; {unclear} not comparable (hashed in a way "
-        "that is not known, or not on the tape)"
+        f"{counted(len(found.differences), 'difference')}; {same} the same; {len(found.unclear)} not "
+        "comparable (hashed in a way that is not known, or not on the tape)"
     )
     if not found.rows:
         say("neither the log nor the tape says anything of a model or a tool")
