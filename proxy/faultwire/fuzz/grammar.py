@@ -13,7 +13,7 @@ from faultwire.dice import Dice
 from faultwire.evolution.mutant import Evolved, child as mutant, types
 from faultwire.fuzz.case import Case, Part, Step, Target
 from faultwire.fuzz.schemas import Validity, generated, validity
-from faultwire.fuzz.values import CHANGES, damaged
+from faultwire.fuzz.values import CHANGES, damaged, room
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +22,10 @@ GENERATED = "generated"
 """The change that makes a new value of the schema."""
 PROMPT_CHANGES = ("encoding", "truncated", "empty", "unicode", "long")
 """Changes of a prompt beside the types of mutation."""
+
+
+PROMPT_ROOM = 3
+"""Texts of one change of a prompt that are taken to differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,12 @@ class Source:
         if self.target.kind == "prompt":
             return (*types(), *PROMPT_CHANGES)
         return (*CHANGES, *((GENERATED,) if self.schema is not None and self.target.kind == "result" else ()))
+
+    def room(self, text: str) -> Mapping[str, int]:
+        """At how many places of a text each change can be made, as far as that is known."""
+        if self.target.kind == "prompt":
+            return dict.fromkeys(self.changes, PROMPT_ROOM)
+        return room(text)
 
     def first(self, name: str) -> Part:
         """A text as it is."""

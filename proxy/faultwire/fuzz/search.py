@@ -117,7 +117,9 @@ class Search:
             if crash is None:
                 self.corpus.learn(case, parent, tried.news)
                 self.corpus.extend(tried.seen.sources)
-            elif crash.key in self.found:
+                continue
+            self.corpus.crash(case)
+            if crash.key in self.found:
                 self.found[crash.key].times += 1
             else:
                 self._take(crash, case, tried.number)

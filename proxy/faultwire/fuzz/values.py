@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re  # noqa: TID251 - the pattern is fixed
+from collections import Counter
+from math import gcd
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -28,12 +30,13 @@ _OTHERS: tuple[Any, ...] = ("", "text", 0, True, [], {}, ["text"], {"value": 1})
 _HUGE = (
     "1e999",
     "9" * 400,
-    "9" * 5000,
     "9223372036854775808",
     "-9223372036854775809",
     "9007199254740993",
     "1e308",
 )
+DIGITS = 5000
+"""More than Python reads (4,300), so that most such texts end at the parser: rarer than the others."""
 _TINY = ("5e-324", "-0.0", "0", "-1", "1e-400", "NaN", "-Infinity", "0.1")
 _LETTERS = (
     "\u202etxet\u202c", "e\u0301\u0327\u0323", "\U0001f469\u200d\U0001f4bb", "\u0000", "\uffff", "\u2028",
@@ -107,8 +110,9 @@ def _other_type(value: Any, dice: FaultDice) -> Any:
     return dice.choice(options, "type")
 
 
-def _number(values: tuple[str, ...]) -> Callable[[Any, FaultDice], Any]:
-    return lambda _value, dice: raw(dice.choice(values, "number"))
+def _huge(_value: Any, dice: FaultDice) -> Any:
+    number = dice.choice(_HUGE, "number")
+    return raw("9" * DIGITS if number == "9" * 400 and dice.unit("digits") < 0.3 else number)
 
 
 def _empty(value: Any, _dice: FaultDice) -> Any:
@@ -148,8 +152,8 @@ def _other_value(value: Any, dice: FaultDice) -> Any:
 VALUES: dict[str, Callable[[Any, FaultDice], Any]] = {
     "wrong_type": _other_type,
     "null": lambda _value, _dice: None,
-    "huge_number": _number(_HUGE),
-    "tiny_number": _number(_TINY),
+    "huge_number": _huge,
+    "tiny_number": lambda _value, dice: raw(dice.choice(_TINY, "number")),
     "empty": _empty,
     "deep": _deep,
     "unicode": _unicode,
@@ -199,13 +203,29 @@ TEXTS = ("duplicate_key", "truncated", "encoding", "not_json")
 CHANGES = (*VALUES, "missing", "extra", *TEXTS)
 
 
+def room(text: str) -> Counter[str]:
+    """At how many places each change can be made; 1 for a change of the whole text."""
+    document = parsed(text)
+    found = Counter(
+        change for place in places(document) for change in CHANGES if _suits(change, document, place)
+    )
+    return Counter({name: 1 if name in TEXTS[1:] else count for name, count in found.items()})
+
+
+def _turn(count: int, dice: FaultDice) -> int:
+    """Which of so many places this throw has: each comes before one comes again, neighbours far apart."""
+    stride = next(step for step in range(int(count * 0.618) or 1, count + 2) if gcd(step, count) == 1)
+    first = int(dice.dice.roll(dice.fault, dice.key, 0, "place") * count)
+    return (first + dice.n * stride) % count
+
+
 def damaged(text: str, change: str, dice: FaultDice) -> Damaged | None:
-    """The text with one change, at a place that the dice choose; None where that changes nothing."""
+    """The text with one change, at the place whose turn it is; None where that changes nothing."""
     document = parsed(text)
     where = [one for one in places(document) if _suits(change, document, one)]
     if not where:
         return None
-    place = where[int(dice.unit("place") * len(where))]
+    place = where[_turn(len(where), dice)]
     if change == "truncated":
         made = text[: int(dice.unit("cut") * len(text))]
     elif change == "encoding":

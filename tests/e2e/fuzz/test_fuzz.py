@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,64 @@ def test_three_planted_crashes_are_found_as_three_and_each_comes_again_by_its_co
     with TapeReader.open(here / found["crashes"][0]["tape"]) as tape:
         names = {one.name for one in tape.sessions()}
     assert {one["session"] for one in found["crashes"]} <= names
+
+
+HANGING = f"""{HEAD}
+import threading
+try:
+    total = json.loads(get("/order/7"))["total"]
+except Exception:
+    print("refused")
+    sys.exit()
+if not isinstance(total, (int, float)):
+    threading.Event().wait()
+print(total)
+"""
+LIMIT = 10
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+def test_an_input_that_never_lets_the_agent_end_is_found_once_made_smaller_and_comes_again(
+    fuzz: Any, faultwire: Any
+) -> None:
+    done, found = fuzz(
+        HANGING, "--seed", "1", "--budget", "60", "--shrink", "6", "--timeout", f"{LIMIT}s", "--confirm", "1"
+    )
+    assert done.returncode == 1, done.stderr
+    (crash,) = found["crashes"]
+    assert (crash["kind"], crash["confirmed"]) == ("hang", [1, 1])
+    assert crash["times"] >= 2, "several inputs, one crash"
+    before, after, runs = crash["shrunk"]
+    assert after < before, crash
+    assert runs <= 6
+    words = shlex.split(crash["reproduce"])
+    shop = next(word for word in done.args if word.startswith("shop="))
+    again = faultwire(*words[1:4], "--reverse", shop, *words[4:])
+    assert (again.returncode, again.stdout.split(b":")[0]) == (1, b"the agent crashes as recorded")
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+def test_max_time_ends_a_search_whose_runs_hang(fuzz: Any) -> None:
+    limits = ("--seed", "1", "--budget", "5000", "--timeout", f"{LIMIT}s", "--max-time", "40s")
+    began = time.monotonic()
+    done, found = fuzz(HANGING, *limits)
+    took = time.monotonic() - began
+    assert (done.returncode, found["ended"]) == (1, "time"), done.stderr
+    assert found["runs"] < 5000
+    assert took < 40 + LIMIT + 60, "one run may have begun in time; starting and reporting take the rest"
+    _, control = fuzz(FINE, "--seed", "1", "--budget", "6", "--max-time", "10m")
+    assert control["ended"] == "budget"
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("seed", ["2", "3"])
+def test_other_seeds_find_the_three_in_the_same_budget(fuzz: Any, seed: str) -> None:
+    done, found = fuzz(WEAK, "--seed", seed, "--budget", "150", "--shrink", "4")
+    assert done.returncode == 1, done.stderr
+    assert set(kinds(found)) == {"exception", "signal", "exit"}
 
 
 @pytest.mark.nightly

@@ -8,7 +8,7 @@ from tests.unit.fuzz.simulated import ORDER, SOURCE
 
 from faultwire.fuzz.case import Case, Target
 from faultwire.fuzz.corpus import MOST_STEPS, Corpus
-from faultwire.fuzz.grammar import Source
+from faultwire.fuzz.grammar import Source, child
 
 LIST = Source(
     Target("message", "tools/list"), {"seen": '{"id": 1}', "error": '{"e": 1}', "block": '{"b": 1}'}
@@ -70,3 +70,46 @@ def test_a_long_lineage_is_not_kept():
     long = Case((case.parts[0].__class__(ORDER, "seen", "x", steps),))
     corpus.learn(long, parent, 3)
     assert len(corpus.kept) == 1
+
+
+def test_a_change_comes_to_every_place_before_it_comes_to_one_again():
+    corpus = Corpus((SOURCE,), 1)
+    hows = Counter()
+    for number in range(160):
+        case, parent = corpus.next(number)
+        steps = case.parts[0].steps
+        if parent is corpus.kept[0] and len(steps) == 1 and steps[0].change == "null":
+            hows[steps[0].how] += 1
+    assert len(hows) >= 10, hows
+    assert max(hows.values()) == 1, hows
+
+
+def test_what_undoes_a_kept_change_or_crashed_alone_is_mostly_left_out():
+    def further(told):
+        corpus = Corpus((SOURCE,), 1)
+        kept = child(Case(), SOURCE, "seen", "null", 0, 1)
+        place = kept.parts[0].steps[0].how.rpartition(" at ")[2]
+        corpus.learn(kept, corpus.kept[0], 5)
+        alone = [child(Case(), SOURCE, "seen", "wrong_type", throw, 1) for throw in range(18)]
+        for case in alone if told else ():
+            corpus.crash(case)
+        crashing = {case.parts[0].steps[0].how for case in alone}
+        steps = [case.parts[0].steps[1:] for case in taken(corpus, 200) if len(case.parts[0].steps) == 2]
+        hows = [one.how for (one,) in steps if one.change != "null"]
+        return (
+            sum(how.rpartition(" at ")[2] in (place, "the text") for how in hows),
+            sum(how in crashing for how in hows),
+        )
+
+    (undoing, crashing), (_, control) = further(told=True), further(told=False)
+    assert undoing <= 4
+    assert crashing <= 2 < control
+
+
+def test_a_case_with_one_change_that_crashed_is_the_only_one_that_is_remembered():
+    corpus = Corpus((SOURCE,), 1)
+    one = child(Case(), SOURCE, "seen", "null", 0, 1)
+    corpus.crash(child(one, SOURCE, "seen", "missing", 0, 1))
+    assert not corpus._crashed
+    corpus.crash(one)
+    assert corpus._crashed == {(SOURCE.target.text, one.parts[0].steps[0].how)}

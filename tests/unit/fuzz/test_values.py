@@ -7,7 +7,7 @@ import json
 import pytest
 
 from faultwire.dice import Dice
-from faultwire.fuzz.values import CHANGES, LONGEST, damaged, parsed, places, shown, written
+from faultwire.fuzz.values import CHANGES, LONGEST, damaged, parsed, places, room, shown, written
 
 DOCUMENT = {"id": 7, "name": "tea", "tags": ["a", "b"], "price": 3.5, "who": {"city": "Paris"}, "ok": True}
 TEXT = json.dumps(DOCUMENT)
@@ -91,6 +91,23 @@ def test_encodings_are_wrong_in_four_ways():
     assert any(one.startswith("\ufeff") for one in texts)
     assert any("\0" in one for one in texts)
     assert any(one.startswith('"') for one in texts)
+
+
+def test_every_place_has_its_turn_and_none_a_second_one_before():
+    for change in ("null", "missing", "huge_number", "extra", "unicode"):
+        count = room(TEXT)[change]
+        for start in (0, count, 3 * count):
+            found = [damaged(TEXT, change, dice(n)) for n in range(start, start + count)]
+            assert len({one.how for one in found if one}) == len(list(filter(None, found)))
+    assert {one.how for one in made("null", count=room(TEXT)["null"])} == {
+        f"null at {place}" for place in leaves(DOCUMENT)
+    }
+
+
+def test_room_counts_places_and_one_for_a_change_of_the_whole_text():
+    found = room(TEXT)
+    assert (found["huge_number"], found["missing"], found["encoding"]) == (2, 9, 1)
+    assert room("sunny")["huge_number"] == 0
 
 
 def test_a_text_that_is_no_json_is_changed_as_a_text():
