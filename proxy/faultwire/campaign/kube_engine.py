@@ -27,7 +27,7 @@ from faultwire.campaign.kube_exchange import (
 from faultwire.campaign.kube_pods import JobView
 from faultwire.campaign.kube_worker import OPTION, OWN, STORAGE
 from faultwire.dice import token
-from faultwire.errors import FaultwireError, UsageError
+from faultwire.errors import FaultwireError, UsageError, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,12 +87,15 @@ class KubeEngine:
         self._indices: dict[str, Index] = {}
 
     def _check_rights(self) -> None:
-        missing = [
-            f"{verb} {resource}"
-            for resource, verbs in kube_job.NEEDED
-            for verb in verbs
-            if not self._api.may(verb, resource)
-        ]
+        asked = [(verb, resource) for resource, verbs in kube_job.NEEDED for verb in verbs]
+        try:
+            missing = [f"{verb} {resource}" for verb, resource in asked if not self._api.may(verb, resource)]
+        except ApiRefusal as error:
+            raise UsageError(
+                f"the API server at `{printable(self._api.server)}` refuses who asks: {error.message}",
+                code="usage.on",
+                hint="`kubectl auth whoami` with the same kubeconfig shows who that is",
+            ) from error
         if missing:
             raise UsageError(
                 f"found no right to {', '.join(missing)} in the namespace `{self.place.namespace}`",

@@ -1,4 +1,4 @@
-"""`--on kube://`: Jobs on an API server and a node of these tests, whose pods are processes of this machine."""
+"""`--on kube://`: Jobs on an API server and a node of these tests, whose pods are processes here."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from typing import Any
 
 import psutil
 import pytest
-from tests.e2e.play.kube_cluster import NODE, RIGHTS, RUNNER, Here, cluster, kubeconfig
+from tests.e2e.play.kube_cluster import NODE, RIGHTS, RUNNER, Here, cluster, kubeconfig, own_certificate
+from tests.e2e.play.kube_real import PROGRAM, Real, control_plane
 
-from faultwire.campaign.kube_engine import KubeEngine
 from faultwire.tape.read.reader import TapeReader
 
 HALF = {
@@ -83,7 +83,7 @@ def test_pods_give_the_ledger_and_the_verdicts_of_one_worker_here_and_leave_noth
 
 
 @contextmanager
-def started(project: Any, kube: Here, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+def started(project: Any, kube: Here | Real, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         [sys.executable, "-m", "faultwire", *arguments],
         cwd=project.folder,
@@ -100,7 +100,7 @@ def started(project: Any, kube: Here, *arguments: str) -> Iterator[subprocess.Po
         process.communicate()
 
 
-def at_work(kube: Here, gone: set[str]) -> str | None:
+def at_work(kube: Here | Real, gone: set[str]) -> str | None:
     """A pod, not one of `gone`, that has an agent."""
     for name, one in list(kube.node.running.items()):
         try:
@@ -122,6 +122,10 @@ def until(found: Callable[[], Any], process: subprocess.Popen[str]) -> Any:
 
 @pytest.mark.nightly
 def test_a_killed_and_an_evicted_pod_cost_no_cell_and_double_none(project: Any, kube: Here) -> None:
+    killed_and_evicted(project, kube)
+
+
+def killed_and_evicted(project: Any, kube: Here | Real) -> None:
     write(project, 15)  # of two prompts in two scenarios: 60 cells
     assert project.run(*CONTRACT).returncode == 0
     alone = outcome(project)
@@ -171,6 +175,10 @@ def test_without_leases_pods_play_cells_twice(project: Any, kube: Here) -> None:
 
 @pytest.mark.nightly
 def test_ctrl_c_reports_what_has_finished_and_removes_jobs_and_secrets(project: Any, kube: Here) -> None:
+    interrupted(project, kube)
+
+
+def interrupted(project: Any, kube: Here | Real) -> None:
     write(project, 15)
     state = project.folder / ".faultwire"
     with started(project, kube, *CONTRACT, "--on", kube.place(1)) as process:
@@ -184,14 +192,12 @@ def test_ctrl_c_reports_what_has_finished_and_removes_jobs_and_secrets(project: 
 
 
 def no_server(kube: Here) -> str:
-    authority = b"".join(kube.config.with_name("ca.pem").read_bytes() for _ in range(1))
+    authority = kube.config.with_name("ca.pem").read_bytes()
     kubeconfig(kube.config, "https://127.0.0.1:9", authority, {"token": RUNNER})
     return kube.place()
 
 
 def other_authority(kube: Here) -> str:
-    from tests.e2e.play.kube_cluster import own_certificate
-
     folder = kube.config.parent / "other"
     folder.mkdir()
     own_certificate(folder)
@@ -266,7 +272,6 @@ def test_what_cannot_work_is_refused_before_the_first_cell_and_leaves_nothing(
     assert kube.left() == []
     assert NODE not in done.stderr + done.stdout
     assert RUNNER not in done.stderr + done.stdout
-    assert KubeEngine.__module__.endswith("kube_engine")
 
 
 @pytest.mark.nightly
@@ -287,3 +292,47 @@ def test_a_config_of_no_cluster_is_refused(project: Any, tmp_path: Path) -> None
         *CONTRACT, "--on", place, env={"KUBECONFIG": str(tmp_path / "none"), "HOME": str(tmp_path)}
     )
     assert (done.returncode, "found no kubeconfig" in done.stderr) == (2, True), done.stderr
+
+
+@pytest.fixture
+def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Real]:
+    if not PROGRAM:
+        pytest.skip("no control plane of Kubernetes: tests/e2e/play/control_plane/build makes one")
+    with control_plane(tmp_path_factory.mktemp("real") / "cluster") as found:
+        yield found
+
+
+@pytest.mark.nightly
+def test_a_real_control_plane_runs_the_same_jobs_with_the_rights_of_the_page(
+    project: Any, real: Real
+) -> None:
+    write(project, 2)
+    env = {**real.env, "TALKER": "careless", "OPENAI_API_KEY": KEY}
+    assert project.run(*CONTRACT, "--on", "local:1", env=env).returncode == 1
+    alone = outcome(project)
+    done = project.run(*CONTRACT, "--on", real.place(more="&env=TALKER,OPENAI_API_KEY"), env=env)
+    assert done.returncode == 1, done.stderr
+    assert outcome(project) == alone
+    assert set(played(project).values()) == {1}
+    assert real.left() == []
+
+
+@pytest.mark.nightly
+def test_pods_that_are_killed_under_a_real_control_plane_cost_no_cell(project: Any, real: Real) -> None:
+    killed_and_evicted(project, real)
+
+
+@pytest.mark.nightly
+def test_ctrl_c_under_a_real_control_plane_removes_jobs_and_secrets(project: Any, real: Real) -> None:
+    interrupted(project, real)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("case", ["no namespace", "no image", "no storage in pods", "no variable"])
+def test_a_real_control_plane_refuses_in_the_same_words(project: Any, real: Real, case: str) -> None:
+    break_it, why = BAD[case]
+    write(project, 1)
+    done = project.run(*CONTRACT, "--on", break_it(real), env=real.env)
+    why = "found no right to" if case == "no namespace" else why  # a Role is of a namespace: nobody may ask
+    assert (done.returncode, why in done.stderr) == (2, True), done.stderr
+    assert real.left() == []
