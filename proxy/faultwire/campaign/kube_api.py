@@ -100,7 +100,8 @@ class KubeApi:
     def create(self, resource: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
         """Make one; where an earlier attempt of ours has made it, that one (a Secret is not read again)."""
         try:
-            return self._call("POST", self._path(resource), body=manifest)
+            strict = {"fieldValidation": "Strict"}  # what a server does not know is refused, not left out
+            return self._call("POST", self._path(resource), body=manifest, params=strict)
         except ApiRefusal as error:
             if error.status != 409:
                 raise
@@ -166,7 +167,7 @@ class KubeApi:
                 answer = self._http.request(method, path, json=body, **options)
                 if answer.status_code not in AGAIN:
                     return self._json(answer)
-                why = _words(answer)
+                why = words(answer)
             except httpx.HTTPError as error:
                 why = _why(error)
             if clock.monotonic() + PAUSE_S > deadline:
@@ -179,14 +180,14 @@ class KubeApi:
 
     def _json(self, answer: httpx.Response) -> dict[str, Any]:
         if not answer.is_success:
-            raise ApiRefusal(_words(answer), answer.status_code)
+            raise ApiRefusal(words(answer), answer.status_code)
         found = answer.json()
         if not isinstance(found, dict):
             raise ApiRefusal("it answers with no object", answer.status_code)
         return found
 
 
-def _words(answer: httpx.Response) -> str:
+def words(answer: httpx.Response) -> str:
     """Why a server refuses, by its own words."""
     try:
         message = str(json.loads(answer.content)["message"])

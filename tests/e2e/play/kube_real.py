@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import socket
-import ssl
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -117,8 +116,6 @@ def control_plane(folder: Path) -> Iterator[Real]:
             )
         )  # fmt: skip
         ready(url, api, folder / "apiserver.log")
-        authority = ssl.get_server_certificate(("127.0.0.1", port)).encode()
-        (folder / "ca.pem").write_bytes(authority)
         authority = (folder / "certs" / "apiserver.crt").read_bytes()
         (folder / "ca.pem").write_bytes(authority)
         admin = kubeconfig(folder / "admin", url, authority, {"token": NODE})

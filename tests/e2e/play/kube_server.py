@@ -12,7 +12,7 @@ import re
 import ssl
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -216,6 +216,9 @@ class ApiServer:
     requests: list[str] = field(default_factory=list)
     denied: str = ""
     """What is refused as by a quota, whoever asks."""
+    failing: int = 0
+    """So many more requests fail as while a server starts."""
+    on_watch: Callable[[], None] = lambda: None
 
     def __post_init__(self) -> None:
         owner = self
@@ -285,6 +288,9 @@ class ApiServer:
         url = urlsplit(request.path)
         query, body = dict(parse_qsl(url.query)), request.body()
         token = request.headers.get("authorization", "").removeprefix("Bearer ")
+        if self.failing:
+            self.failing -= 1
+            raise Refused(503, "ServiceUnavailable", "the server is starting")
         if url.path == "/version":
             return {"major": "1", "minor": f"{self.cluster.minor}+"}
         if token not in self.rights:
@@ -313,6 +319,7 @@ class ApiServer:
     ) -> Any:
         cluster = self.cluster
         if verb == "watch":
+            self.on_watch()
             return request.watch(self.watched(ns, kind, query))
         if verb == "list":
             with cluster.changed:

@@ -303,9 +303,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Real]:
 
 
 @pytest.mark.nightly
-def test_a_real_control_plane_runs_the_same_jobs_with_the_rights_of_the_page(
-    project: Any, real: Real
-) -> None:
+def test_a_real_control_plane_runs_the_jobs_with_the_rights_of_the_page(project: Any, real: Real) -> None:
     write(project, 2)
     env = {**real.env, "TALKER": "careless", "OPENAI_API_KEY": KEY}
     assert project.run(*CONTRACT, "--on", "local:1", env=env).returncode == 1
