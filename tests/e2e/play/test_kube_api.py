@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.play.kube_cluster import RIGHTS, RUNNER, kubeconfig, own_certificate
-from tests.e2e.play.kube_server import ApiServer
+from tests.e2e.play.kube_server import ALL, ApiServer
 
 from faultwire.campaign.engine import Command
 from faultwire.campaign.kube_api import ApiRefusal, KubeApi
@@ -63,6 +63,7 @@ def test_a_key_that_the_server_does_not_know_is_refused(api: KubeApi) -> None:
 def test_a_watch_ends_with_the_first_change_behind_the_list_and_without_one_by_its_time(
     api: KubeApi, server: ApiServer
 ) -> None:
+    server.rights[RUNNER] = ALL
     _, version = api.list("jobs", f"{LABEL}=1")
     api.changed("jobs", f"{LABEL}=1", version, 1.0)  # nothing came
     watching = threading.Event()
