@@ -152,8 +152,8 @@ def measured(
     target: float | None = None,
     native: bool = False,
 ) -> list[Row]:
-    """One point, faultwire's value over mitmdump's of the same round; `native`: on mitmproxy's layers and on the
-    native path, which must have served every tunnel."""
+    """One point, faultwire's value over mitmdump's of the same round; `native`: on mitmproxy's layers and on
+    the native path, which must have served every tunnel."""
     name = f"curve-{measure}-{point.name}".replace(" ", "-").replace(",", "")
     profile = point.profile or subjects.ARMED
     with ExitStack() as engines:

@@ -14,7 +14,6 @@ from faultwire.text import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from faultwire.cli._store_options import StoreOptions
     from faultwire.store.missing import Missing
 
 LARGEST = 8 << 20
@@ -38,31 +37,29 @@ def blames_of(run: Path, named: Sequence[Path]) -> Iterator[tuple[Path, dict[str
         yield path, checked(found, run.name)
 
 
-def compare(options: StoreOptions, tapes: str | None, names: Sequence[str]) -> None:
+def compare(url: str | None, project: str, tapes: str | None, names: Sequence[str]) -> None:
     """Print what is missing between the database and the place for tapes, and exit by it. Raises UsageError
-    where they are not both named."""
-    from faultwire.cli._store_options import with_store
-
-    if names or tapes is None or options.url is None or options.url.startswith(("https://", "http://")):
+    where they are not both named. Called within `with_store`."""
+    if names or tapes is None or url is None or url.startswith(("https://", "http://")):
         raise UsageError(
             "found `--check`, expected the database (--store) and --tapes with it, and no run",
             code="usage.push",
             hint="a service does not tell of tapes that it lacks: name its database",
         )
-    with with_store():
-        from faultwire.store import missing
-        from faultwire.store.database import open_engine
-        from faultwire.store.objects import Objects
-    engine = open_engine(options.url)
+    from faultwire.store import missing
+    from faultwire.store.database import open_engine
+    from faultwire.store.objects import Objects
+
+    engine = open_engine(url)
     try:
-        found = missing.compare(engine, Objects(tapes), options.project)
+        found = missing.compare(engine, Objects(tapes), project)
     finally:
         engine.dispose()
     for one in found.missing:
         show(_line(one))
     if found.unknown:
         say(f"note: of {counted(found.unknown, 'run')} the store does not know the tapes: push them again")
-    there = f"{counted(found.runs, 'run')} and {counted(found.tapes, 'tape')} of `{options.project}`"
+    there = f"{counted(found.runs, 'run')} and {counted(found.tapes, 'tape')} of `{project}`"
     if found.missing:
         say(f"{there}: {counted(len(found.missing), 'thing')} missing")
         sys.exit(1)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from faultwire.store.service_client import ServiceClient
 
     Target = Store | ServiceClient
-
     from faultwire.cli._upload import Upload
 
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -150,3 +149,17 @@ def store_options(command: F) -> F:
 
     found: Any = packed
     return store_option(recording_tapes_option(project_option(found)))  # type: ignore[no-any-return]
+
+
+def upload_options(command: F) -> F:
+    """Add `--tapes` and `--project`, and hand them over as one value, `upload`, that can be used."""
+    from faultwire.cli._upload import Upload
+
+    @functools.wraps(command)
+    def packed(tapes: str | None, project: str | None, **rest: Any) -> Any:
+        upload = Upload(tapes, StoreOptions(None, project).project)
+        upload.open()
+        return command(upload=upload, **rest)
+
+    found: Any = packed
+    return recording_tapes_option(project_option(found))  # type: ignore[no-any-return]

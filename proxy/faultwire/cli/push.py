@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from faultwire.cli._placed import anywhere_option, placed
-from faultwire.cli._store_options import StoreOptions, project_option, store_option, tapes_option
+from faultwire.cli._store_options import (
+    StoreOptions,
+    project_option,
+    store_option,
+    tapes_option,
+    with_store,
+)
 from faultwire.cli.output import say, show
 from faultwire.text import counted
 
@@ -50,7 +56,8 @@ def push(
 
     options = StoreOptions(store_url, project, store_token)
     if check:
-        compare(options, tapes, names)
+        with with_store():
+            compare(options.url, options.project, tapes, names)
         return
     found = _asked(names, tapes, store_url, blames)
     store = options.open()

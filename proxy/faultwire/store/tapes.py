@@ -206,7 +206,7 @@ def lacking(objects: Objects, project: str, digests: Iterable[str]) -> Iterator[
     there = {name.rpartition("/")[2] for name, _ in objects.list("blobs/")}
     for digest in digests:
         try:
-            manifest = _read_manifest(objects, project, digest)
+            manifest = read_manifest(objects, project, digest)
         except TapeTampered:
             yield digest, 1
             continue
