@@ -68,7 +68,7 @@ def stored(store: Target | None, run: Path) -> None:
     """Keep a run's results in a store, if there is one; closes it. Raises UsageError and FaultwireError."""
     if store is None:
         return
-    from faultwire.cli._pushed import blames_of
+    from faultwire.cli._pushed_blame import blames_of
     from faultwire.cli.output import say
     from faultwire.store.results import run_of
 
