@@ -197,6 +197,7 @@ def test_the_top_level_is_the_card() -> None:
         "proxy",
         "addons",
         "core_rs",
+        "deploy",
         "profiles",
         "replays",
         "tests",

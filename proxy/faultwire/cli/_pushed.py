@@ -1,40 +1,18 @@
-"""What `push` does beside sending a run: results of blame go along, and both places are compared."""
+"""`push --check`: what is missing between the database and the place for tapes."""
 
 from __future__ import annotations
 
-import json
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from faultwire.cli.output import say, show
 from faultwire.errors import UsageError, printable
 from faultwire.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from faultwire.store.missing import Missing
-
-LARGEST = 8 << 20
-"""Bytes of a `blame.json`, as the service takes them."""
-
-
-def blames_of(run: Path, named: Sequence[Path]) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """The results of blame that `ci --explain` left in a run's folder, and those that are named. Raises
-    UsageError for what is none, or one of another run."""
-    from faultwire.service.blame import checked
-
-    for path in (*sorted(run.glob("blame-*.json")), *named):
-        try:
-            with path.open("rb") as file:
-                data = file.read(LARGEST + 1)
-            found = json.loads(data) if len(data) <= LARGEST else None
-        except (OSError, ValueError, RecursionError) as error:
-            raise UsageError(f"cannot read `{path}`: {error}", code="usage.blame") from error
-        if not isinstance(found, dict):
-            raise UsageError(f"found no result of `faultwire blame` in `{path}`", code="usage.blame")
-        yield path, checked(found, run.name)
 
 
 def compare(url: str | None, project: str, tapes: str | None, names: Sequence[str]) -> None:
@@ -59,11 +37,11 @@ def compare(url: str | None, project: str, tapes: str | None, names: Sequence[st
         show(_line(one))
     if found.unknown:
         say(f"note: of {counted(found.unknown, 'run')} the store does not know the tapes: push them again")
-    there = f"{counted(found.runs, 'run')} and {counted(found.tapes, 'tape')} of `{project}`"
+    there = f"{counted(found.runs, 'run')}, {counted(found.tapes, 'tape')}"
     if found.missing:
-        say(f"{there}: {counted(len(found.missing), 'thing')} missing")
+        say(f"{there}: {counted(len(found.missing), 'thing')} missing from `{project}`")
         sys.exit(1)
-    say(f"{there}: nothing is missing")
+    say(f"{there}: nothing is missing from `{project}`")
 
 
 def _line(one: Missing) -> str:

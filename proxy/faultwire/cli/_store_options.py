@@ -81,7 +81,7 @@ def stored(store: Target | None, upload: Upload | None, run: Path) -> None:
         upload.finish(run)
     if store is None:
         return
-    from faultwire.cli._pushed import blames_of
+    from faultwire.cli._pushed_blame import blames_of
     from faultwire.cli.output import say
     from faultwire.store.results import run_of
 

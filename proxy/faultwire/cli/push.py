@@ -92,7 +92,7 @@ def _asked(
 
 
 def _push_run(store: Target, run: Path, blames: Sequence[Path]) -> None:
-    from faultwire.cli._pushed import blames_of
+    from faultwire.cli._pushed_blame import blames_of
     from faultwire.store.results import run_of
 
     results = list(blames_of(run, blames))  # before anything is sent

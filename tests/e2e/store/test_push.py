@@ -150,7 +150,7 @@ def test_what_is_missing_between_both_places_is_named_and_then_not(project: Proj
     assert project.run("push", "last", *tapes).returncode == 0
     done = project.run(*check)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert "1 run and 1 tape of `shop`: nothing is missing" in done.stderr
+    assert "1 run, 1 tape: nothing is missing from `shop`" in done.stderr
     (piece, *_) = sorted((tmp_path / "team" / "blobs").glob("*/*"))
     kept = piece.read_bytes()
     piece.unlink()
