@@ -176,6 +176,7 @@ def ec_holds(point, text, signature):
 
 # ---------------------------------------------------------------- keys
 
+KINDS = {1: "a verifier key", 4: "a witness's key"}
 OF_ED25519 = bytes.fromhex("302a300506032b6570032100")
 OF_P256 = bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d03010703420004")
 
@@ -189,26 +190,31 @@ def line_key(text, kind):
         else None
     )
     data = strict_base64(found[3]) if found else b""
-    if not found or len(data) != 33 or data[0] != kind:
-        what = {1: "verifier key", 4: "witness's key"}[kind]
-        raise Unreadable(f"`{text[:60]}` is no {what}, and no file that holds one")
+    if not found or len(data) != 33 or data[0] != kind:  # a private key is never quoted
+        secret = "it is a private one, " if "PRIVATE" in text else ""
+        raise Unreadable(f"{secret}expected {KINDS[kind]}, `NAME+ID+BASE64`")
     key_id = hashlib.sha256(found[1].encode() + b"\n" + data).digest()[:4]
     if key_id.hex() != found[2] or ed_point(data[1:]) is None:
         raise Unreadable(f"the key `{found[1]}` is not what its id names, or everybody can sign under it")
     return found[1], key_id, data[1:]
 
 
-def content(text):
-    """Of the file that is named, or the text itself."""
-    if os.path.isfile(text):
-        with open(text, encoding="utf-8", errors="replace") as file:
-            return file.read(65536)
-    return text
+def given_key(option, text, parse):
+    """What `parse` makes of a key, or of the file that holds it. Unreadable names the option."""
+    named = f"{option} {text}" if os.path.isfile(text) else f"the key of {option}"
+    try:
+        if os.path.isfile(text):
+            with open(text, encoding="utf-8", errors="replace") as file:
+                text = file.read(65536)
+        return parse(text)
+    except OSError as error:
+        raise Unreadable(f"{named}: {error.strerror}") from None
+    except Unreadable as error:
+        raise Unreadable(f"{named}: {error}") from None
 
 
 def key_of(text):
     """The name that envelopes give a key, and what judges a signature."""
-    text = content(text)
     if "-----BEGIN PUBLIC KEY-----" in text:
         body = text.split("-----BEGIN PUBLIC KEY-----", 1)[1].split("-----END", 1)[0]
         der = strict_base64("".join(body.split()))
@@ -223,7 +229,7 @@ def key_of(text):
             or x >= Q
             or y >= Q
         ):
-            raise Unreadable("a PEM file holds no public key of Ed25519 or P-256")
+            raise Unreadable("found no public key of Ed25519 or P-256")
         return name, lambda data, signature: ec_holds((x, y), data, signature)
     name, key_id, public = line_key(text, 1)
     return f"{name}+{key_id.hex()}", lambda data, signature: ed_holds(public, data, signature)
@@ -238,11 +244,16 @@ def note_of(text):
     lines = below[:-1].split("\n")
     if not between or not below.endswith("\n") or "\n\n" in body or len(lines) > 16:
         raise Unreadable("found no signed note in the proof")
-    found = [re.fullmatch(r"\u2014 ([^\s+]+) ([A-Za-z0-9+/]+={0,2})", line) for line in lines]
-    if not all(found) or any(c < " " and c != "\n" for c in body):
+    if any(c < " " and c != "\n" for c in body):
         raise Unreadable("found no signed note in the proof")
-    data = [strict_base64(one[2]) for one in found]
-    return body + "\n", [(one[1], each[:4], each[4:]) for one, each in zip(found, data, strict=True)]
+    signatures = []
+    for line in lines:
+        found = re.fullmatch(r"\u2014 ([^\s+]+) ([A-Za-z0-9+/]+={0,2})", line)
+        data = strict_base64(found[2]) if found else b""
+        if len(data) < 5:
+            raise Unreadable("found no signed note in the proof")
+        signatures.append((found[1], data[:4], data[4:]))
+    return body + "\n", signatures
 
 
 def decimal(text):
@@ -365,8 +376,24 @@ def envelope_of(data):
     return strict_base64(found["payload"]), made, found.get("tlogProof")
 
 
+def read(path):
+    """The bytes of a certificate."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(LARGEST + 1)
+    except OSError as error:
+        raise Unreadable(f"{path}: {error.strerror}") from None
+    if len(data) > LARGEST:
+        raise Unreadable(f"{path}: found more than 16 MB")
+    try:
+        envelope_of(data)
+    except Unreadable as error:
+        raise Unreadable(f"{path}: {error}") from None
+    return data
+
+
 def judge(data, keys, witnesses=()):
-    """The statement, if it holds, what is wrong, and what to say of its log."""
+    """The statement, if it holds, what is wrong, and what to say where nothing is."""
     payload, signatures, proof = envelope_of(data)
     signed = b"DSSEv1 %d %s %d %s" % (len(KIND), KIND.encode(), len(payload), payload)
     bad = []
@@ -388,6 +415,7 @@ def judge(data, keys, witnesses=()):
     if not whole or not sound:
         return None, ["statement_malformed: it is no statement of version 1 with all of its members"], []
     bad, lines = check_log(predicate["log"], proof, signed, witnesses)
+    lines.insert(0, f"signed by {', '.join(name for name, _ in signatures)}")
     return None if bad else made, bad, lines
 
 
@@ -398,9 +426,12 @@ def compare(made, paths):
     for path in paths:
         name = os.path.basename(path)
         digest = hashlib.sha256()
-        with open(path, "rb") as file:
-            while piece := file.read(1 << 20):
-                digest.update(piece)
+        try:
+            with open(path, "rb") as file:
+                while piece := file.read(1 << 20):
+                    digest.update(piece)
+        except OSError as error:
+            raise Unreadable(f"--tape {path}: {error.strerror}") from None
         if name not in named:
             yield f"evidence_mismatch: the certificate names no file `{name}`"
         elif digest.hexdigest() != named[name]:
@@ -424,20 +455,20 @@ def main():
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     given = parser.parse_args()
     try:
-        keys = dict(map(key_of, given.key))
-        witnesses = [line_key(content(text), 4) for text in given.witness_key]
-        with open(given.certificate, "rb") as file:
-            data = file.read(LARGEST + 1)
-        if len(data) > LARGEST:
-            raise Unreadable("found more than 16 MB")
-        made, bad, lines = judge(data, keys, witnesses)
+        keys = dict(given_key("--key", text, key_of) for text in given.key)
+        witnesses = [
+            given_key("--witness-key", text, lambda line: line_key(line, 4)) for text in given.witness_key
+        ]
+        made, bad, lines = judge(read(given.certificate), keys, witnesses)
         bad += compare(made, given.tape) if made else []
-    except (Unreadable, OSError) as error:
-        print(printable(f"{given.certificate}: unreadable: {error}"), file=sys.stderr)
+    except Unreadable as error:
+        print(printable(f"nothing was verified: {error}"), file=sys.stderr)
         return 3
     if given.json:
         print(
-            json.dumps({"ok": not bad, "findings": bad, "log": lines, "statement": made if not bad else None})
+            json.dumps(
+                {"ok": not bad, "findings": bad, "notes": lines, "statement": made if not bad else None}
+            )
         )
     elif bad:
         print(printable(f"{given.certificate}: does not hold"), *map(printable, bad), sep="\n  ")
@@ -445,7 +476,6 @@ def main():
         what = made["predicate"]
         print(printable(f"{given.certificate}: holds"))
         print(printable(f"  run {what['run']['id']}: {what['verdict']}, issued {what['issuedOn']}"))
-        print(printable(f"  signed by {', '.join(name for name, _ in envelope_of(data)[1])}"))
         print("  " + ("the files of --tape are those that it names" if given.tape else NOT_COMPARED))
         for text in lines:
             print(printable(f"  {text}"))

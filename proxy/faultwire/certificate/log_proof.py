@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 LONGEST = 128 * 1024
 """Characters of a proof that are read."""
-MOST_HASHES = 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +57,6 @@ def logged(text: str, signed: bytes, log: str) -> Logged:
     if not between or first != HEAD or not lines or not lines[0].startswith("index "):
         raise NoteError(f"it does not begin with `{HEAD}` and an index")
     index, path = size_of(lines[0].removeprefix("index ")), [hash_of(line) for line in lines[1:]]
-    if len(path) > MOST_HASHES:
-        raise NoteError(f"it has {len(path)} hashes, expected at most {MOST_HASHES}")
     key, note = VerifierKey.parse(log), parse(below)
     origin, tree = tree_of(note.text)
     if origin != key.name:

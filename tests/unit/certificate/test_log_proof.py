@@ -97,6 +97,9 @@ def test_a_checkpoint_of_another_log_or_signer_is_refused(tmp_path: Path) -> Non
     for key in (str(other_seed.verifier), str(other_name.verifier), "no key", ""):
         assert not ours_holds(text, key=key)
         assert not theirs_hold(text, key=key)
+    elsewhere = f"{head}\n\n{OURS.sign(body.replace(OURS.name, 'elsewhere'))}"
+    assert not ours_holds(elsewhere), "signed by the log's key, for another log"
+    assert not theirs_hold(elsewhere)
     extended = f"{head}\n\n{OURS.sign(body + 'a line of extension' + chr(10))}"
     assert ours_holds(extended)
     assert theirs_hold(extended)
