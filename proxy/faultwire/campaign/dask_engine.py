@@ -48,7 +48,8 @@ class DaskEngine:
         self.address = address
         self._distributed = _distributed()
         # What goes wrong is told by us; Dask would print the traces of its tries beside that.
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        for name in ("distributed", "distributed.client"):  # Dask gives the second a level of its own
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         self._client = self._connect(REACH_S)
         self._away: Reconnect | None = None
         self._futures: dict[str, Any] = {}
