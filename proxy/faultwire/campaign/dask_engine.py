@@ -11,6 +11,7 @@ campaign goes on watching its leases and limits, and has no slots until it is ba
 
 from __future__ import annotations
 
+import logging
 import socket
 import subprocess
 from contextlib import suppress
@@ -46,6 +47,9 @@ class DaskEngine:
         """Raises UsageError where the scheduler cannot be reached, or has no worker."""
         self.address = address
         self._distributed = _distributed()
+        # What goes wrong is told by us; Dask would print the traces of its tries beside that.
+        for name in ("distributed", "distributed.client"):  # Dask gives the second a level of its own
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         self._client = self._connect(REACH_S)
         self._away: Reconnect | None = None
         self._futures: dict[str, Any] = {}

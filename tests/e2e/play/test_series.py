@@ -119,6 +119,7 @@ def test_two_batches_on_one_proxy_have_the_ledger_and_evidence_of_one_batch(aski
     assert asking.ledger("whole.tape") == split
 
 
+@pytest.mark.cold
 @pytest.mark.nightly
 def test_a_cell_that_comes_again_and_one_after_a_lost_proxy_have_another(
     asking: Asking, monkeypatch: pytest.MonkeyPatch
