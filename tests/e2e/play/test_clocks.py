@@ -22,10 +22,19 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def at(offset: str) -> list[str]:
+SLEEP = """import select, time
+time.sleep = lambda seconds: select.select([], [], [], seconds)
+"""
+"""libfaketime refuses the system call behind Python's own sleep where it leaves the monotonic clock alone."""
+
+
+def at(offset: str, folder: Path) -> list[str]:
     """A command before others whose wall clock is this much off; how time passes is left alone."""
     assert FAKETIME is not None
-    return ["env", "FAKETIME_DONT_FAKE_MONOTONIC=1", FAKETIME, "-f", offset]
+    site = folder / "site"
+    site.mkdir(exist_ok=True)
+    (site / "sitecustomize.py").write_text(SLEEP)
+    return ["env", f"PYTHONPATH={site}", "FAKETIME_DONT_FAKE_MONOTONIC=1", FAKETIME, "-f", offset]
 
 
 @pytest.mark.nightly
@@ -38,7 +47,7 @@ def test_workers_whose_clock_is_an_hour_off_lose_no_lease_and_change_nothing(
     assert project.run(*CONTRACT).returncode == 0
     alone = outcome(project)
     script = project.folder / "other-python"
-    script.write_text(f'#!/bin/sh\nexec {" ".join(at(offset))} {sys.executable} "$@"\n')
+    script.write_text(f'#!/bin/sh\nexec {" ".join(at(offset, project.folder))} {sys.executable} "$@"\n')
     script.chmod(0o755)
     done = project.run(*CONTRACT, "--on", "local:2", "--worker-python", str(script))
     assert done.returncode == 0, done.stderr
@@ -52,7 +61,7 @@ def test_workers_whose_clock_is_an_hour_off_lose_no_lease_and_change_nothing(
 def test_a_run_whose_own_clock_is_an_hour_off_keeps_its_leases(project: Any) -> None:
     write(project, 3)
     assert project.run(*CONTRACT).returncode == 0
-    words = [*at("-1h"), sys.executable, "-m", "faultwire", *CONTRACT, "--on", "local:2"]
+    words = [*at("-1h", project.folder), sys.executable, "-m", "faultwire", *CONTRACT, "--on", "local:2"]
     alone = outcome(project)
     done = subprocess.run(words, cwd=project.folder, capture_output=True, text=True, timeout=500, check=False)
     assert done.returncode == 0, done.stderr
@@ -85,9 +94,9 @@ def test_a_token_ends_by_the_clock_of_who_is_asked_and_lives_no_longer_than_the_
 ) -> None:
     url = f"sqlite:///{tmp_path}/team.db"
     add = ["token", "add", "ci", "--role", "viewer", "--store", url, "--project", "shop", "--days", str(days)]
-    words = [*at(made_at), sys.executable, "-m", "faultwire", *add]
+    words = [*at(made_at, tmp_path), sys.executable, "-m", "faultwire", *add]
     done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120)
-    asked = [*at(asked_at), sys.executable, "-c", LET_IN, url, done.stdout.strip()]
+    asked = [*at(asked_at, tmp_path), sys.executable, "-c", LET_IN, url, done.stdout.strip()]
     let_in = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=120).stdout.strip()
     assert let_in == str(valid)
 
@@ -103,7 +112,7 @@ def test_garbage_of_an_upload_that_is_under_way_is_left_alone_by_a_clock_an_hour
     (tape,) = made(tmp_path, 1)
     push(objects, tape, "shop")
     objects.put("blobs/aa/" + "a" * 64, b"a piece without a manifest yet")
-    words = [*at(offset), sys.executable, "-m", "faultwire", "gc", "--tapes", str(team)]
+    words = [*at(offset, tmp_path), sys.executable, "-m", "faultwire", "gc", "--tapes", str(team)]
     done = subprocess.run(
         words, capture_output=True, text=True, timeout=120, check=False, env=dict(os.environ)
     )
