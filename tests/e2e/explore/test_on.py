@@ -108,6 +108,7 @@ def agents(process: subprocess.Popen[str], gone: set[int]) -> psutil.Process | N
     return None
 
 
+@pytest.mark.cold
 @pytest.mark.nightly
 @pytest.mark.timeout(LIMIT_S)
 def test_killed_workers_and_a_killed_search_cost_no_run_and_change_nothing(work: Path) -> None:
