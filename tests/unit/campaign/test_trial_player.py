@@ -34,7 +34,7 @@ BUDGET = Budget(120)
 
 @dataclass
 class Memory:
-    """An engine in memory, whose batches end in any order; it loses a share of them, and sends some twice."""
+    """An engine in memory, whose batches end in any order. It loses a share of them, and sends one twice."""
 
     make: Callable[[Ask], Made]
     slots: int
