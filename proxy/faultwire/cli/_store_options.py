@@ -147,3 +147,17 @@ def store_options(command: F) -> F:
 
     found: Any = packed
     return store_option(recording_tapes_option(project_option(found)))  # type: ignore[no-any-return]
+
+
+def upload_options(command: F) -> F:
+    """Add `--tapes` and `--project`, and hand them over as one value, `upload`, that can be used."""
+    from faultwire.cli._upload import Upload
+
+    @functools.wraps(command)
+    def packed(tapes: str | None, project: str | None, **rest: Any) -> Any:
+        upload = Upload(tapes, StoreOptions(None, project).project)
+        upload.open()
+        return command(upload=upload, **rest)
+
+    found: Any = packed
+    return recording_tapes_option(project_option(found))  # type: ignore[no-any-return]

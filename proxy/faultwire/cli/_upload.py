@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -14,8 +13,6 @@ if TYPE_CHECKING:
     from faultwire.runner.started_run import Run
     from faultwire.store.live_upload import LiveUpload
     from faultwire.store.objects import Objects
-
-F = TypeVar("F", bound="Callable[..., Any]")
 
 
 class Upload:
@@ -78,20 +75,6 @@ class Upload:
         whole = done.sent_bytes + done.known_bytes
         say(f"uploaded {path.name}: {done.digest}")
         say(f"  {size_text(whole)}, of which {size_text(done.known_bytes)} were there before it was sealed")
-
-
-def upload_options(command: F) -> F:
-    """Add `--tapes` and `--project`, and hand them over as one value, `upload`, that can be used."""
-    from faultwire.cli._store_options import StoreOptions, project_option, recording_tapes_option
-
-    @functools.wraps(command)
-    def packed(tapes: str | None, project: str | None, **rest: Any) -> Any:
-        upload = Upload(tapes, StoreOptions(None, project).project)
-        upload.open()
-        return command(upload=upload, **rest)
-
-    found: Any = packed
-    return recording_tapes_option(project_option(found))  # type: ignore[no-any-return]
 
 
 @contextmanager

@@ -16,8 +16,8 @@ from faultwire.cli._freeze import freeze_option, freezing
 from faultwire.cli._namespaced import namespace_options, proof, wanted
 from faultwire.cli._option_sections import SectionedCommand
 from faultwire.cli._packets import instructions_of, needs_of, packet_options, packets
+from faultwire.cli._store_options import upload_options
 from faultwire.cli._ui_options import UiOptions, ui_options
-from faultwire.cli._upload import Upload, upload_options
 from faultwire.cli.options import Traffic, traffic_options
 from faultwire.cli.replay_options import live_options
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from faultwire.cli._determinism import Played
+    from faultwire.cli._upload import Upload
     from faultwire.events import History
     from faultwire.mitm.engine.client import SessionSummary
     from faultwire.profile.model import Profile

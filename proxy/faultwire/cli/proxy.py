@@ -15,14 +15,15 @@ from faultwire.cli._engine_options import engines_option
 from faultwire.cli._namespaced import relay_option
 from faultwire.cli._option_sections import SectionedCommand
 from faultwire.cli._packets import instructions_of, packet_options, packets
+from faultwire.cli._store_options import upload_options
 from faultwire.cli._ui_options import UiOptions, ui_options
-from faultwire.cli._upload import Upload, upload_options
 from faultwire.cli.options import Traffic, traffic_options
 from faultwire.cli.output import format_option
 from faultwire.cli.replay_options import live_options
 
 if TYPE_CHECKING:
     from faultwire.cli._proxy_engines import LostEngines
+    from faultwire.cli._upload import Upload
     from faultwire.runner.shared_proxy import SharedProxy
     from faultwire.runner.started_run import Run
 
