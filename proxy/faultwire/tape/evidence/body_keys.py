@@ -133,12 +133,12 @@ class BodyKeys:
         try:
             note = parse(_read(self.place(key_id, "shredded")).decode())
             title, about = note.text.removesuffix("\n").split("\n")
-            said = json.loads(about)
-            made = Shredded(said["session"], int(said["at_ms"]), said["by"], said["reason"])
+            found = json.loads(about)
+            made = Shredded(found["session"], int(found["at_ms"]), found["by"], found["reason"])
         except (NoteError, ValueError, KeyError, TypeError):
             return None
         trusted = any(note.signed_by(key) for key in KeyRing(self.folder).trusted())
-        return made if title == _TITLE and said["key"] == key_id and trusted else None
+        return made if title == _TITLE and found["key"] == key_id and trusted else None
 
     def shred(self, key_id: str, found: Shredded, signer: SignerKey) -> None:
         """Destroy a key, and put the signed record in its place.
