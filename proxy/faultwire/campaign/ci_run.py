@@ -234,6 +234,7 @@ def launch_settings(
         reverse=dict(proxy.reverse),
         base_urls=proxy.capture == "base-url",
         redact=dict(proxy.redact),
+        encrypt_bodies=proxy.encrypt_bodies,
         replay=part.replay,
         engines=1 if part.replay else wanted.engines,
         base=wanted.base,

@@ -23,3 +23,14 @@ def section(path: Path, name: str) -> Any:
     if not isinstance(root.value, dict):
         raise ConfigError(f"`{path}` holds {shown(root.value)}, expected a mapping")
     return root.value[name].plain() if name in root.value else None
+
+
+def redact_section(path: Path) -> Any:
+    """`redact`, or `redact` of the section `proxy`; None where the file has neither. Raises ConfigError."""
+    from faultwire.errors import ConfigError
+
+    top, proxy = section(path, "redact"), section(path, "proxy")
+    below = proxy.get("redact") if isinstance(proxy, dict) else None
+    if top is not None and below is not None:
+        raise ConfigError(f"`{path}` has `redact` beside `proxy.redact`, expected one of them")
+    return below if top is None else top

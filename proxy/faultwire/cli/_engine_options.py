@@ -42,3 +42,12 @@ def engines_option(command: F, what: str = "Place invocations on") -> F:
         metavar="N|auto",
         help=f"{what} N proxy processes; `auto`: one per usable core but one.",
     )(command)
+
+
+def encrypt_bodies_option() -> Callable[[F], F]:
+    """Add `--encrypt-bodies`."""
+    return click.option(
+        "--encrypt-bodies",
+        is_flag=True,
+        help="Encrypt bodies on the tape, by keys that are not on it; `faultwire tape shred` destroys them.",
+    )

@@ -13,7 +13,15 @@ if TYPE_CHECKING:
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Faults": ("profile", "fault", "seed", "mark", "dry_run"),
-    "Recording": ("record", "output_anywhere", "redact", "config", "record_policy", "on_tape_failure"),
+    "Recording": (
+        "record",
+        "output_anywhere",
+        "redact",
+        "encrypt_bodies",
+        "config",
+        "record_policy",
+        "on_tape_failure",
+    ),
     "Replay": (
         "replay",
         "on_miss",

@@ -56,9 +56,15 @@ class Play:
         from faultwire.errors import UsageError
         from faultwire.runner.several_engines import engine_count, usable_cores
 
+        ui, campaign = self.ui, self.campaign
+        if config.proxy.encrypt_bodies and campaign is not None and campaign.on is not None:
+            raise UsageError(
+                "found --on and `proxy.encrypt_bodies`, expected one of them",
+                code="usage.on",
+                hint="the keys would stay with the workers",
+            )
         if self.engines == 1:
             return 1
-        ui, campaign = self.ui, self.campaign
         watched = ui is not None and (ui.wanted or ui.otel is not None or ui.token is not None)
         for option, given in (("--ui", watched), ("--on", campaign is not None and campaign.on is not None)):
             if given:

@@ -23,6 +23,7 @@ TAKEN = frozenset(
         "reuse",
         "record_policy",
         "on_tape_failure",
+        "encrypt_bodies",
         "mock_except",
     }
 )

@@ -16,7 +16,7 @@ from faultwire.cli.output import Format, format_option
 TAKEN = frozenset(
     {
         "record", "replay", "on_miss", "mark", "reuse", "strict_order", "unverified", "timing", "mask",
-        "fault", "record_policy", "on_tape_failure",
+        "fault", "record_policy", "on_tape_failure", "encrypt_bodies",
     }
 )  # fmt: skip
 """Options of `exec` that make no sense here: the faults are the attacks, and the tape is the run's."""

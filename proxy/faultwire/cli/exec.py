@@ -177,6 +177,7 @@ class Play:
         from faultwire.cli._exec_notes import about_run, before_any, left_behind, shown_command
         from faultwire.cli._observed import Ended, write_report
         from faultwire.cli._summary import header, summary
+        from faultwire.cli._upload import all_beside
         from faultwire.cli.output import say
         from faultwire.cli.replay_options import import_findings, print_replay
         from faultwire.errors import FaultwireError, TapeError
@@ -184,10 +185,8 @@ class Play:
         from faultwire.runner.launch import start_run
 
         traffic, profile, command = self.traffic, self.profile, self.command
-        with (
-            _starting(quiet=self.quiet) as begun, start_run(self.settings) as run, self.ui.beside(run),
-            self.upload.beside(run),
-        ):  # fmt: skip
+        beside = (self.ui.beside, self.upload.beside)
+        with _starting(quiet=self.quiet) as begun, start_run(self.settings) as run, all_beside(run, beside):
             begun.append(True)
             environment = run.open_session(SESSION, profile, traffic.seed)
             if self.settings.frozen is not None:

@@ -21,7 +21,7 @@ from faultwire.cli._trial_options import (
 from faultwire.cli.options import Traffic, traffic_options_but
 from faultwire.cli.output import Format, format_option
 
-TAKEN = frozenset({"record", "mark", "record_policy", "on_tape_failure"})
+TAKEN = frozenset({"record", "mark", "record_policy", "on_tape_failure", "encrypt_bodies"})
 """Options of `exec` that make no sense here."""
 
 

@@ -18,7 +18,17 @@ if TYPE_CHECKING:
     from faultwire.replay.settings import Tail
 
 TAKEN = frozenset(
-    {"profile", "mock", "replay", "on_miss", "mark", "reuse", "record_policy", "on_tape_failure"}
+    {
+        "profile",
+        "mock",
+        "replay",
+        "on_miss",
+        "mark",
+        "reuse",
+        "record_policy",
+        "on_tape_failure",
+        "encrypt_bodies",
+    }
 )
 """Options of `exec` that make no sense here."""
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import click
 from click.types import StringParamType
 
+from faultwire.cli._engine_options import encrypt_bodies_option
 from faultwire.cli._placed import anywhere_option, placed
 from faultwire.cli.replay_options import ReplayOptions, checked_replay, replay_options
 
@@ -79,6 +80,7 @@ class Traffic(ReplayOptions):
     record_policy: RecordPolicy = "block"
     on_tape_failure: FailurePolicy = "fail"
     redact: tuple[str, ...] = ()
+    encrypt_bodies: bool = False
     config: Path | None = None
 
     def load(self) -> Profile:
@@ -92,9 +94,10 @@ class Traffic(ReplayOptions):
 
     def redacts(self) -> dict[str, Any]:
         """The redaction rules of the configuration and the options. Raises ConfigError."""
+        from faultwire.cli._config_file import redact_section
         from faultwire.tape.redact.rules import read_rules
 
-        found = _redact_section(self.config) if self.config is not None else None
+        found = redact_section(self.config) if self.config is not None else None
         read_rules(found)
         rules: dict[str, Any] = dict(found) if isinstance(found, dict) else {}
         return {**rules, "pii": True} if "pii" in self.redact else rules
@@ -135,6 +138,7 @@ class Traffic(ReplayOptions):
             record_policy=self.record_policy,
             on_tape_failure=self.on_tape_failure,
             redact=self.redacts(),
+            encrypt_bodies=self.encrypt_bodies,
             replay=checked_replay(self, profile),
             masks=self.mask,
             implicit=implicit,
@@ -147,18 +151,6 @@ class Traffic(ReplayOptions):
                 **about,
             },
         )
-
-
-def _redact_section(path: Path) -> Any:
-    """`redact`, or `redact` of the section `proxy`; None where the file has neither. Raises ConfigError."""
-    from faultwire.cli._config_file import section
-    from faultwire.errors import ConfigError
-
-    top, proxy = section(path, "redact"), section(path, "proxy")
-    below = proxy.get("redact") if isinstance(proxy, dict) else None
-    if top is not None and below is not None:
-        raise ConfigError(f"`{path}` has `redact` beside `proxy.redact`, expected one of them")
-    return below if top is None else top
 
 
 def as_hosts(_context: click.Context, _option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -243,6 +235,7 @@ def traffic_options(command: F) -> F:
             metavar="FILE",
             help="A faultwire.yaml with more redaction rules in `redact:` (or `proxy.redact`).",
         ),
+        encrypt_bodies_option(),
         click.option(
             "--record-policy",
             type=click.Choice(["block", "drop"]),

@@ -18,6 +18,7 @@ from faultwire.cli.tape_import import import_
 from faultwire.cli.tape_keep import merge, prune, split
 from faultwire.cli.tape_page import report
 from faultwire.cli.tape_scan import scan
+from faultwire.cli.tape_shred import shred
 from faultwire.cli.tape_tree import tree
 from faultwire.cli.ui import serve
 from faultwire.text import counted
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
         "Read": ("list", "show", "report", "serve", "diff", "tree", "claims"),
         "Evidence": ("verify", "seal", "prove", "salvage"),
         "Convert": ("export", "import"),
-        "Manage": ("merge", "split", "prune", "erase", "learn"),
+        "Manage": ("merge", "split", "prune", "erase", "shred", "learn"),
     },
     renamed={"scan": "faultwire scan --leaks"},
 )
@@ -58,6 +59,7 @@ for _command in (
     split,
     prune,
     erase,
+    shred,
     diff,
     learn,
     tree,

@@ -52,6 +52,8 @@ class ProxySettings(Frozen):
     reverse: Mapping[str, str] = Field(default_factory=dict)
     """Route name to base URL."""
     redact: Mapping[str, Any] = Field(default_factory=dict)
+    encrypt_bodies: bool = False
+    """Are bodies encrypted on the tape, under keys that are not on it?"""
     listen: str = "127.0.0.1:0"
 
 

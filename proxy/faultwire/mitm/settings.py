@@ -225,6 +225,8 @@ class EngineSettings(Frozen):
     record_policy: RecordPolicy = "block"
     on_tape_failure: FailurePolicy = "fail"
     redact: dict[str, Any] = Field(default_factory=dict)
+    encrypt_bodies: bool = False
+    """Are bodies encrypted on the tape? In a replay of a tape on which they are, they are in any case."""
     upstream_ca: Path | None = None
     client_certs: dict[str, Path] = Field(default_factory=dict)
     """Certificates with their keys that servers are shown, by host or glob of hosts."""

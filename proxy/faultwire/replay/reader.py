@@ -11,7 +11,7 @@ from faultwire.errors import TapeTampered
 from faultwire.replay.mask import Masks
 from faultwire.replay.match import Index
 from faultwire.tape.evidence.verify import verify
-from faultwire.tape.format.blobs import unpack
+from faultwire.tape.format.blobs import ENCRYPTED_BODIES, ENCRYPTION, unpack
 from faultwire.tape.format.validate import event_of
 from faultwire.tape.read.metadata import masks_of
 from faultwire.tape.read.reader import TapeReader
@@ -104,6 +104,8 @@ def tape_settings(settings: ReplaySettings) -> dict[str, object]:
         **settings.tape_settings(),
         "masks": list(dict.fromkeys((*masks_of(known), *settings.masks))),
     }
+    if ENCRYPTION in known:  # what was recorded encrypted is not recorded in the clear by its replay
+        settings_[ENCRYPTION] = ENCRYPTED_BODIES
     return {**settings_, **({"imported": str(imported)} if imported else {})}
 
 

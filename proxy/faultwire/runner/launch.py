@@ -149,6 +149,7 @@ def _start(settings: LaunchSettings, folder: RunFolder, tape: Path, stack: ExitS
         record_policy=settings.record_policy,
         on_tape_failure=settings.on_tape_failure,
         redact=dict(settings.redact),
+        encrypt_bodies=settings.encrypt_bodies,
         replay=settings.replay,
         tape_settings=new_tape_settings(settings),
         upstream_ca=upstream_ca,

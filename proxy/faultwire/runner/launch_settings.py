@@ -49,6 +49,7 @@ class LaunchSettings:
     record_policy: RecordPolicy = "block"
     on_tape_failure: FailurePolicy = "fail"
     redact: Mapping[str, Any] = field(default_factory=dict)
+    encrypt_bodies: bool = False
     replay: ReplaySettings | None = None
     masks: tuple[str, ...] = ()
     frozen: FrozenClock | None = None

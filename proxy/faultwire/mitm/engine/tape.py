@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from faultwire.replay.reader import redaction
 from faultwire.tape.evidence.keyring import KeyRing, name_for
+from faultwire.tape.format.blobs import ENCRYPTED_BODIES, ENCRYPTION
 from faultwire.tape.record.overload_policy import Policy
 from faultwire.tape.record.writer import TapeWriter
 from faultwire.tape.redact.redactor import Redactor, load_key
@@ -14,8 +15,11 @@ from faultwire.tape.redact.taped_rules import KEY, taped
 from faultwire.text import counted
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from faultwire.mitm.sessions.session import Session
     from faultwire.mitm.settings import EngineSettings
+    from faultwire.tape.record.body_cipher import BodyCipher
 
 
 def open_tape(settings: EngineSettings) -> TapeWriter | None:
@@ -27,16 +31,25 @@ def open_tape(settings: EngineSettings) -> TapeWriter | None:
     key = load_key(state / "keys" / "redaction.key")
     section = redaction(settings.replay, settings.redact)
     rules = {KEY: taped(section, Redactor(key))} if section else {}
+    encrypts = settings.encrypt_bodies or ENCRYPTION in settings.tape_settings
     return TapeWriter.create(
         settings.tape,
         origin=f"{project}/{settings.tape.stem}",
-        settings={**settings.tape_settings, **rules},
+        settings={**settings.tape_settings, **rules, **({ENCRYPTION: ENCRYPTED_BODIES} if encrypts else {})},
         key=key,
         journal=settings.run_dir / "events.jsonl",
         signer=KeyRing(state / "keys").signer_or_new(project),
         policy=Policy(settings.record_policy, settings.on_tape_failure),
         rules=read_rules(section),
+        cipher=_cipher(state / "keys") if encrypts else None,
     )
+
+
+def _cipher(keys: Path) -> BodyCipher:
+    from faultwire.tape.evidence.body_keys import BodyKeys  # few engines encrypt
+    from faultwire.tape.record.body_cipher import BodyCipher
+
+    return BodyCipher(BodyKeys(keys).fresh)
 
 
 def refusing(tape: TapeWriter | None) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import orjson
 
 from faultwire import _core, patterns
-from faultwire.tape.format.blobs import unpack
+from faultwire.tape.format.blobs import ENCRYPTION, unpack
 from faultwire.tape.format.file import connect_reader, event_rows
 from faultwire.tape.format.validate import event_of
 
@@ -82,6 +82,9 @@ def _texts(connection: sqlite3.Connection, event: Event, made: Json) -> Iterator
     row = connection.execute(query, (bytes.fromhex(body["blob"]),)).fetchone()
     if row is None:
         made["absent"].append(_place(event, "body"))
+        return
+    if ENCRYPTION in body:
+        made["not_text"].append(_place(event, "body"))
         return
     try:
         yield "body", unpack(*row).decode()

@@ -17,7 +17,7 @@ from faultwire.errors import TapeError, TapeIncomplete, TapeTampered, UsageError
 from faultwire.tape.evidence.sealer import Sealer, close_file
 from faultwire.tape.evidence.verify import verify
 from faultwire.tape.format import events as tape_events, file
-from faultwire.tape.format.blobs import unpack
+from faultwire.tape.format.blobs import ENCRYPTED_BODIES, ENCRYPTION, unpack
 from faultwire.tape.format.rows import insert_blobs, insert_events
 from faultwire.tape.format.validate import event_of
 from faultwire.tape.read.metadata import masks_of
@@ -97,6 +97,8 @@ class Copy:
         if rules:
             settings.setdefault(KEY, self._renamed(rules))
         imported = [one["imported"] for one in made_of if "imported" in one]
+        if any(_encrypts(source) for source in sources):
+            settings.setdefault(ENCRYPTION, ENCRYPTED_BODIES)
         if imported:  # what was not recorded by the proxy does not become so in a copy
             settings["imported"] = ", ".join(dict.fromkeys(imported))
         self._log.append(tape_events.tape(self._origin, file.schema_digest(), wall_ms(), settings))
@@ -141,6 +143,11 @@ class Copy:
                     hint="`tape export --to jsonl` and `--to bundle` take an erased tape as it is",
                 )
             data = unpack(*row)
+            if self._rekey and ENCRYPTION in body:
+                raise TapeIncomplete(
+                    f"the body `{body['blob']}` is encrypted, so its placeholders cannot be replaced",
+                    code="tape.body_encrypted",
+                )
             self._waiting += len(data)
             body["blob"] = self._log.put(self._rekey.data(data) if self._rekey else data)
         if self._rekey:
@@ -232,6 +239,11 @@ def _rules_of_all(sources: Sequence[Path]) -> dict[str, Any]:
         with TapeReader.open(source) as reader:
             kept = joined(kept, rules_of(reader.info().settings, source))
     return kept
+
+
+def _encrypts(source: Path) -> bool:
+    with TapeReader.open(source) as reader:
+        return ENCRYPTION in reader.info().settings
 
 
 def _sound(source: Path) -> dict[str, Any]:

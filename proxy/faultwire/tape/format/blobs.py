@@ -11,6 +11,12 @@ from faultwire.errors import TapeTampered
 MAX_BLOB = 256 * 1024 * 1024
 """No single blob is larger; longer bodies are several pieces."""
 
+ENCRYPTION = "encryption"
+"""The member of a body in an event that says how it is encrypted (`format.encryption`), and of the settings
+of a tape whose bodies are."""
+ENCRYPTED_BODIES = {"bodies": "AES-256-GCM"}
+"""What the settings hold."""
+
 _STEP = 1 << 20
 
 _OF_THREAD = threading.local()

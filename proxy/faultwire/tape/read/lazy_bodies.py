@@ -16,14 +16,49 @@ from typing import Any
 
 from faultwire.errors import TapeError, TapeTampered
 from faultwire.events import Delivery, Request
+from faultwire.tape.format.blobs import ENCRYPTION
 
 Fetch = Callable[[str], bytes]
-"""Gives the bytes of a blob by its digest in hex. Raises TapeError."""
+"""Gives the bytes of a body by its name (`encryption.name_of`). Raises TapeError."""
 
 REMEMBERED = 4 << 20
 """Bytes of bodies that are remembered per tape."""
 MAX_BODY = 1 << 30
 """A longer body is not read into memory: a few kilobytes of a tape may unpack to any number of them."""
+
+
+def name_of(body: dict[str, Any]) -> str:
+    """By which name a `Fetch` is asked for a body, by its event. Raises KeyError, TypeError or ValueError."""
+    if ENCRYPTION in body:
+        from faultwire.tape.format import encryption  # few tapes are
+
+        return encryption.name_of(body)
+    name = body["blob"]
+    if not isinstance(name, str):
+        raise TypeError(f"a blob is named by {type(name).__name__}")
+    return name
+
+
+def opening(fetch: Fetch) -> Fetch:
+    """A `Fetch` of bodies by the names that `name_of` gives; `fetch` gives what is stored by its digest.
+
+    It raises TapeIncomplete where a body's key was shredded or is not here, and TapeTampered where the body
+    does not fit it: what cannot be read is never taken for an empty body.
+    """
+    keys: dict[str, bytes] = {}
+
+    def opened(name: str) -> bytes:
+        if ":" not in name:
+            return fetch(name)
+        from faultwire.tape.evidence.body_keys import BodyKeys
+        from faultwire.tape.format.encryption import decrypted, parsed
+
+        digest, how = parsed(name)
+        if how.key not in keys:
+            keys[how.key] = BodyKeys().key(how.key)
+        return decrypted(fetch(digest), how, keys[how.key])
+
+    return opened
 
 
 class Remembered:
@@ -64,10 +99,7 @@ class LazyBody:
 
     def add(self, body: dict[str, Any]) -> None:
         """Take the next piece as an event tells it. Raises KeyError, TypeError or ValueError."""
-        name = body["blob"]
-        if not isinstance(name, str):
-            raise TypeError(f"a blob is named by {type(name).__name__}")
-        self.names.append(name)
+        self.names.append(name_of(body))
         self.size += body["size"]
         try:
             for size, at_ns in body["chunks"]:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
+from faultwire.tape.read.lazy_bodies import name_of
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -81,7 +83,7 @@ def note(event: Event) -> Note:
 
 def foreign(event: Event, blob: Fetch) -> Foreign:
     """From an event of that kind."""
-    data = blob(event["body"]["blob"])
+    data = blob(name_of(event["body"]))
     return Foreign(event["session"], event["source"], event["kind"], event["number"], event["at_ms"], data)
 
 

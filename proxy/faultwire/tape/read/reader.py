@@ -28,7 +28,7 @@ from faultwire.tape.read.attacked_requests import changed_requests, is_attack
 from faultwire.tape.read.call_identity import CallNumbering, LookedUpCall, revoked
 from faultwire.tape.read.decode import EventDecoder
 from faultwire.tape.read.fault_ledger import ledger_hash
-from faultwire.tape.read.lazy_bodies import Remembered
+from faultwire.tape.read.lazy_bodies import Remembered, opening
 from faultwire.tape.read.metadata import (
     Foreign as Foreign,
     Note as Note,
@@ -69,7 +69,7 @@ class TapeReader:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self._connection: sqlite3.Connection | None = connection
-        self._body = Remembered(self._blob)
+        self._body = Remembered(opening(self._blob))
         self._alone = threading.RLock()
         """Not every SQLite takes questions from two threads on one connection."""
 

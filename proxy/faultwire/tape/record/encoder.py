@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from faultwire.events import Message, Request, Response
     from faultwire.tape.evidence.sealer import Sealer
     from faultwire.tape.format.events import Event
+    from faultwire.tape.record.body_cipher import BodyCipher
     from faultwire.tape.record.event_log import EventLog
     from faultwire.tape.record.recorder import Mark, Recording
     from faultwire.tape.redact.redactor import Redactor
@@ -47,8 +48,9 @@ class LoggedSoFar:
 class EventEncoder:
     """Writes recordings into an event log."""
 
-    def __init__(self, log: EventLog, redactor: Redactor) -> None:
+    def __init__(self, log: EventLog, redactor: Redactor, cipher: BodyCipher | None = None) -> None:
         self._log = log
+        self._cipher = cipher
         self._redactor = redactor
         self._ledger = Ledger(redactor)
         self._open: set[str] = set()
@@ -103,6 +105,8 @@ class EventEncoder:
         elif event["type"] == "session_end":
             self._open.discard(event["session"])
             self._closed.add(event["session"])
+            if self._cipher is not None:
+                self._cipher.forget(event["session"])
 
     @property
     def has_open_session(self) -> bool:
@@ -120,7 +124,7 @@ class EventEncoder:
         clean, _ = body.release(final=True)
         if replaced is not None:
             clean = kept_members.shown(clean)
-        self._log.append({**event, "body": tape_events.body(self._log.put(clean), len(clean))}, counts)
+        self._log.append({**event, "body": self._body(event["session"], clean)}, counts)
 
     def seal(self, sealer: Sealer) -> None:
         """Sign all that was written so far."""
@@ -133,7 +137,7 @@ class EventEncoder:
         if recording.received is not None and not logged.request:
             logged.request = True
             request = recording.received
-            clean, pieces = self._request(request, logged, "request")
+            clean, pieces = self._request(recording.exchange.session, request, logged, "request")
             body = pieces[0] if len(pieces) == 1 else None
             event = tape_events.request(recording.exchange, clean, body, recording.started_ms)
             event["key"] = self._redactor.keyed(event["key"])
@@ -149,14 +153,16 @@ class EventEncoder:
         if recording.sent is not None and not logged.sent:
             logged.sent = True
             request = recording.sent
-            clean, pieces = self._request(request, logged, "forwarded")
+            clean, pieces = self._request(recording.exchange.session, request, logged, "forwarded")
             body = pieces[0] if len(pieces) == 1 else None
             self._log.append(tape_events.forwarded(recording.exchange, clean, body), logged.counts)
             self._more(recording, logged, "forwarded", pieces if body is None else ())
             size += len(request.body or b"")
         return size
 
-    def _request(self, request: Request, logged: LoggedSoFar, side: str) -> tuple[Request, list[Event]]:
+    def _request(
+        self, session: str, request: Request, logged: LoggedSoFar, side: str
+    ) -> tuple[Request, list[Event]]:
         """The clean head, and the body: of one piece as a rule."""
         head = logged.heads[side] = self._redactor.head(request.headers, logged.counts)
         path = self._redactor.path(request.path, logged.counts, request.host)
@@ -165,14 +171,13 @@ class EventEncoder:
             return clean, []
         data = untouched(self._redactor, head, (request.body,))
         if data is not None:
-            return clean, [tape_events.body(self._log.put(data), len(data))]
+            return clean, [self._body(session, data)]
         body = Body(self._redactor, head, logged.counts)
         body.add(((0, request.body),))
         pieces = body.pieces(final=True) or [(b"", [])]
         whole = len(pieces) == 1
         return clean, [
-            tape_events.body(self._log.put(data), len(data), None if whole else chunks, body.dropped)
-            for data, chunks in pieces
+            self._body(session, data, None if whole else chunks, body.dropped) for data, chunks in pieces
         ]
 
     # ------------------------------------------------------------ responses
@@ -208,7 +213,7 @@ class EventEncoder:
             clean = logged.heads[side] = self._redactor.head(response.headers, logged.counts)
             event = tape_events.response(recording.exchange, side, response, clean.headers, at_ns)
             if final:
-                size, more = self._all(logged, side, marks)
+                size, more = self._all(recording, logged, side, marks)
                 event["body"] = more.pop(0) if more else None
             self._log.append(event, logged.counts)
             self._more(recording, logged, side, more)
@@ -241,12 +246,23 @@ class EventEncoder:
 
     def _keep(self, recording: Recording, logged: LoggedSoFar, messages: list[tuple[Message, bytes]]) -> None:
         for message, data in messages:
-            stored = tape_events.body(self._log.put(data), len(data))
+            stored = self._body(recording.exchange.session, data)
             self._log.append(tape_events.message(recording.exchange, message, stored), logged.counts)
 
     # ------------------------------------------------------------ bodies
 
-    def _all(self, logged: LoggedSoFar, side: str, marks: list[Mark]) -> tuple[int, list[Event]]:
+    def _body(
+        self, session: str, data: bytes, chunks: tape_events.Chunks | None = None, dropped: int = 0
+    ) -> Event:
+        """Keep a piece of a body; what its event says of it."""
+        more: Event = {}
+        if self._cipher is not None:
+            data, more = self._cipher.stored(session, data)
+        return tape_events.body(self._log.put(data), len(data), chunks, dropped) | more
+
+    def _all(
+        self, recording: Recording, logged: LoggedSoFar, side: str, marks: list[Mark]
+    ) -> tuple[int, list[Event]]:
         """All of a body that has come whole: its size, and its pieces."""
         count = len(marks)
         if count and side not in logged.bodies:
@@ -254,8 +270,8 @@ class EventEncoder:
             if data is not None:
                 chunks = [(len(part), at_ns) for at_ns, part in marks[:count]]
                 del marks[:count]
-                return len(data), [tape_events.body(self._log.put(data), len(data), chunks)]
-        return self._take(logged, side, marks), self._pieces(logged, side, final=True)
+                return len(data), [self._body(recording.exchange.session, data, chunks)]
+        return self._take(logged, side, marks), self._pieces(recording, logged, side, final=True)
 
     def _take(self, logged: LoggedSoFar, side: str, marks: list[Mark]) -> int:
         """Move new chunks from the recording into the body that gathers them."""
@@ -272,18 +288,18 @@ class EventEncoder:
         return size
 
     def _release(self, recording: Recording, logged: LoggedSoFar, side: str, *, final: bool) -> None:
-        self._more(recording, logged, side, self._pieces(logged, side, final=final))
+        self._more(recording, logged, side, self._pieces(recording, logged, side, final=final))
 
     def _more(self, recording: Recording, logged: LoggedSoFar, side: str, pieces: Sequence[Event]) -> None:
         for piece in pieces:
             self._log.append(tape_events.stream_chunk(recording.exchange, side, piece), logged.counts)
 
-    def _pieces(self, logged: LoggedSoFar, side: str, *, final: bool) -> list[Event]:
+    def _pieces(self, recording: Recording, logged: LoggedSoFar, side: str, *, final: bool) -> list[Event]:
         body = logged.bodies.get(side)
         if body is None:
             return []
         dropped = body.dropped if final else 0
         return [
-            tape_events.body(self._log.put(data), len(data), chunks, dropped)
+            self._body(recording.exchange.session, data, chunks, dropped)
             for data, chunks in body.pieces(final=final)
         ]

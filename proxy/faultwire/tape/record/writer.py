@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from faultwire.events import Exchange
     from faultwire.tape.evidence.signed_note import SignerKey
+    from faultwire.tape.record.body_cipher import BodyCipher
     from faultwire.tape.record.overload_policy import Policy
     from faultwire.tape.record.store import Store
     from faultwire.tape.redact.rules import Rules
@@ -96,14 +97,16 @@ class TapeWriter:
         policy: Policy = DEFAULT,
         rules: Rules | None = None,
         seal_every: int = EVERY,
+        cipher: BodyCipher | None = None,
     ) -> TapeWriter:
         """Start a new tape.
 
         `origin` is `<project>/<tape>`. `key` keys the placeholders (see `redact.load_key`); without
         one they match nothing outside this tape. `journal` is a JSON-lines file that gets a line
         for each acknowledged exchange. `signer` seals the tape every `seal_every` exchanges and on
-        close; without one it is left unsealed. `rules` are redacted besides secrets. Raises UsageError
-        where the tape exists or its name is not allowed, TapeError where it is locked or cannot be written.
+        close; without one it is left unsealed. `rules` are redacted besides secrets; `cipher` encrypts
+        bodies. Raises UsageError where the tape exists or its name is not allowed, TapeError where it is
+        locked or cannot be written.
         """
         file.check_name(path)
         file.prepare_folder(path.parent)
@@ -128,7 +131,8 @@ class TapeWriter:
                 raise TapeError(f"cannot create tape `{path}`: {error}", code="tape.create") from error
             undo.pop_all()
         sealer = Sealer(signer, origin) if signer else None
-        writer = cls(path, fd, store, log, EventEncoder(log, redactor), lines, sealer, policy, seal_every)
+        scribe = EventEncoder(log, redactor, cipher)
+        writer = cls(path, fd, store, log, scribe, lines, sealer, policy, seal_every)
         writer._thread.start()
         return writer
 

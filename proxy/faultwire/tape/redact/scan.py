@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from faultwire.errors import TapeError, TapeTampered
-from faultwire.tape.format.blobs import unpack
+from faultwire.errors import TapeError, TapeIncomplete, TapeTampered
+from faultwire.tape.format.blobs import ENCRYPTION, unpack
 from faultwire.tape.format.file import connect_reader, event_rows
 from faultwire.tape.redact.edit import MARK, Edit
 from faultwire.tape.redact.header_fields import field_edits, has_secret_path, path_edits
@@ -92,11 +92,19 @@ def _is_plain(path: Path) -> bool:
 
 
 def _on_tape(path: Path) -> Iterator[Leak]:
+    encrypted = False
     with closing(connect_reader(path)) as connection:
         try:
             for seq, _, record, _ in event_rows(connection):
-                found = _in_event(_read(record, path, seq))
+                event = _read(record, path, seq)
+                found = _in_event(event)
+                encrypted = encrypted or _is_encrypted(event)
                 yield from (_leak(path, f"event {seq}", *one) for one in _secrets(found))
+            if encrypted:
+                raise TapeIncomplete(
+                    f"tape `{path}` has encrypted bodies, which cannot be looked through",
+                    code="tape.body_encrypted",
+                )
             query = "SELECT digest, size, packed, data FROM blobs"
             for digest, size, packed, data in connection.execute(query):
                 body = unpack(size, packed, data).decode("latin-1")
@@ -104,6 +112,11 @@ def _on_tape(path: Path) -> Iterator[Leak]:
                 yield from (_leak(path, place, *one) for one in _secrets(last_edits(body)))
         except sqlite3.Error as error:
             raise TapeTampered(f"tape `{path}` is damaged: {error}", code="tape.damaged") from error
+
+
+def _is_encrypted(event: Any) -> bool:
+    body = event.get("body") if isinstance(event, dict) else None
+    return isinstance(body, dict) and ENCRYPTION in body
 
 
 def _read(record: bytes, path: Path, seq: int) -> Any:
