@@ -2,8 +2,8 @@
 
 self_reporting_agent.py FRAMEWORK LIE OUT      FRAMEWORK: langgraph openai-agents
 
-OUT is the URL of a service, or a file. AGENTOPS_REPLAY names a checkout of AgentOps Replay. A lie changes what
-is reported and nothing of what is done.
+OUT is the URL of a service, or a file. AGENTOPS_REPLAY names a checkout of AgentOps Replay. A lie changes
+what is reported and nothing of what is done.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """AgentOps Replay's own packages against the service, and what their agents claim beside the wire.
 
-None of its packages is on a registry. `AGENTOPS_REPLAY` names a checkout of its repository (main); without one
-these tests are skipped, and `tests/unit/ingestion` holds the same rules on logs in the forms that it writes.
+None of its packages is on a registry. `AGENTOPS_REPLAY` names a checkout of its repository (main); without
+one these tests are skipped, and `tests/unit/ingestion` holds the same rules on logs in the forms it writes.
 """
 
 from __future__ import annotations
