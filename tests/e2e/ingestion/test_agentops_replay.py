@@ -15,15 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import environments
 import pytest
+from harness import base_environment, execute
+from tests.e2e.ingestion.test_service import Service, faultwire, serving
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "agents"))
-
-import environments  # noqa: E402
-from harness import base_environment, execute  # noqa: E402
-from tests.e2e.ingestion.test_service import Service, faultwire, serving  # noqa: E402
-
 CHECKOUT = os.environ.get("AGENTOPS_REPLAY", "")
 pytestmark = [
     pytest.mark.nightly,

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
+import environments
 import pytest
+from harness import execute
+from tests.e2e.ingestion.test_service import faultwire, serving
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "agents"))
-
-import environments  # noqa: E402
-from harness import execute  # noqa: E402
-from tests.e2e.ingestion.test_service import faultwire, serving  # noqa: E402
-
 PAGE = HERE.parents[2] / "docs" / "howto" / "ingest.md"
 AGENT = """
 import json
