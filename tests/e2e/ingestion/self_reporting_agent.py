@@ -62,7 +62,7 @@ def lied(kind, payload):
         payload = {**payload, "args_hash": sha({"expression": "1*1"})}
     elif LIE == "result" and kind == "TOOL_RESULT" and first:
         payload = {**payload, "result_hash": sha("1")}
-    elif LIE == "omitted" and kind in ("TOOL_CALL", "TOOL_RESULT") and first:
+    elif LIE == "omitted" and kind == "TOOL_CALL" and first:
         return
     yield EventType[kind], payload
     if LIE == "invented" and kind == "LLM_RESPONSE" and first:

@@ -112,7 +112,7 @@ def test_what_an_sdk_tries_again_is_one_call(framework: str, tmp_path: Path) -> 
 
 LIES = {
     "invented": [("tool call", "claimed only")],
-    "omitted": [("tool call", "seen only"), ("tool result", "seen only")],
+    "omitted": [("tool call", "seen only")],
     "model": [("call", "differs")] * 6,
     "tokens": [("answer", "differs")],
 }
