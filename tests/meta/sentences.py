@@ -50,6 +50,7 @@ LETTERS = 3
 MODULES = (
     *sorted(path for path in (SOURCES / "checks").glob("*.py") if path.name not in NO_SENTENCES),
     SOURCES / "campaign" / "notes.py",
+    SOURCES / "ingestion" / "compare_claims.py",
     SOURCES / "report" / "advice.py",
     SOURCES / "report" / "broken_arguments.py",
     SOURCES / "report" / "explained.py",
@@ -84,6 +85,7 @@ MODULES = (
 TESTS = (
     "tests/unit/checks",
     "tests/unit/campaign/test_notes.py",
+    "tests/unit/ingestion/test_compare_claims.py",
     "tests/unit/report/test_advice.py",
     "tests/unit/report/test_broken_arguments.py",
     "tests/unit/report/test_cause.py",

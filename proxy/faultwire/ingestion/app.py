@@ -83,7 +83,10 @@ def application(store: Store, door: Door) -> Starlette:
         session = request.path_params["session"]
         if session not in store.chains:
             raise Refused(404, "SESSION_NOT_FOUND", "no session of this name was received")
-        if request.query_params.get("format", "jsonl") == "json":
+        form = request.query_params.get("format", "jsonl")
+        if form not in ("jsonl", "json"):
+            raise Refused(400, "INVALID_PAYLOAD", "expected `format=jsonl` or `format=json`")
+        if form == "json":
             text = await asyncio.get_running_loop().run_in_executor(None, _document, store, session)
             return Response(text, media_type="application/json")
         return StreamingResponse(store.lines(session), media_type="application/x-ndjson")

@@ -29,6 +29,7 @@ _ENDS = (
     frozenset(("content_filter", "refusal", "safety", "content_filtered")),
 )
 """What providers, and SDKs over them, call the same reason for an answer's end."""
+_WORDS: dict[str, str] = {"call": "model call", "answer": "model's answer"}
 CUT = 64
 """Characters from which on the beginning of a content may be what an SDK kept of it."""
 MOST_EVENTS = 10
@@ -125,29 +126,28 @@ def _row(claim: Claim | None, one: Seen | None, pairs: Pairs, fit: _Fit) -> Row:
 
 def _missing(claim: Claim, rivals: list[int]) -> str:
     """Which of several it is, is known only where the contents of the others are on the wire."""
-    what = f"claims a {_what(claim)} that the wire does not show"
     if len(rivals) < 2:
-        return f"event {claim.number} {what}"
+        return f"event {claim.number} claims a {_what(claim)} that the wire does not show"
     named = ", ".join(map(str, rivals[:MOST_EVENTS])) + (", …" if len(rivals) > MOST_EVENTS else "")
-    return f"one of the events {named} {what}"
+    return f"one of the events {named} claims a {_what(claim)} that the wire does not show"
 
 
 def _apart(claim: Claim, one: Seen) -> str | None:
     """Where a claim says something else than the wire, beside the content."""
-    here, there = f"event {claim.number} claims a {_what(claim)}", f"exchange {one.exchange}"
+    here, there = f"event {claim.number} claims a {_what(claim)}", one.exchange
     if not same_name(claim.name, one.name):
-        return f"{here}; {there} has a {_what(one)}"
+        return f"{here}; exchange {there} has a {_what(one)}"
     if claim.finish is not None and one.finish is not None and not _same_end(claim.finish, one.finish):
         ended = f"ended with `{safe(claim.finish)[:80]}`"
-        return f"{here} that {ended}; {there} ended with `{safe(one.finish)[:80]}`"
+        return f"{here} that {ended}; exchange {there} ended with `{safe(one.finish)[:80]}`"
     if one.usage is None:
         return None
     use, (into, out) = one.usage, claim.tokens
     cached = use.cache_read_tokens + use.cache_write_tokens
     if into is not None and into not in (use.input_tokens, use.input_tokens - cached):
-        return f"{here} for {counted(into, 'token')} of input; {there} counts {use.input_tokens}"
+        return f"{here} for {counted(into, 'token')} of input; exchange {there} counts {use.input_tokens}"
     if out is not None and out not in (use.output_tokens, use.output_tokens - use.reasoning_tokens):
-        return f"{here} of {counted(out, 'token')}; {there} counts {use.output_tokens}"
+        return f"{here} of {counted(out, 'token')}; exchange {there} counts {use.output_tokens}"
     return None
 
 
@@ -159,19 +159,15 @@ def _same_end(one: str, other: str) -> bool:
 
 
 def _content(claim: Claim, one: Seen, fit: _Fit) -> tuple[Verdict, str]:
-    same: tuple[Verdict, str] = ("same", "; exchange {} shows it")
-    differs: tuple[Verdict, str] = ("differs", " with another content than that of exchange {}")
-    if claim.kind == "call":
-        return same
+    if claim.kind == "call" or fit.ways.get(id(claim)) is not None:
+        return "same", "; exchange {} shows it"
     if one.hidden or (claim.value is None and claim.digest is None):
         return "not comparable", "; its content cannot be compared with that of exchange {}"
-    if fit.ways.get(id(claim)) is not None:
-        return same
     if claim.value is None and _which(claim) not in fit.known:
         return "not comparable", "; its hash fits the content of exchange {} in no way that is known"
     if claim.value is not None and _begins(claim.value, one.value):
         return "not comparable", "; exchange {} has this content, and more"
-    return differs
+    return "differs", " with another content than that of exchange {}"
 
 
 def _begins(value: object, whole: object) -> bool:
@@ -182,6 +178,5 @@ def _begins(value: object, whole: object) -> bool:
 
 def _what(one: Claim | Seen) -> str:
     """`model call (`m`)`, `tool result (`t`)`."""
-    words = {"call": "model call", "answer": "model's answer"}
     named = "" if one.name is None else f" (`{safe(one.name)[:80]}`)"
-    return f"{words.get(one.kind, one.kind)}{named}"
+    return f"{_WORDS.get(one.kind, one.kind)}{named}"

@@ -40,7 +40,8 @@ class Service:
             connection.request("GET" if data is None else "POST", path, data, named)
             answer = connection.getresponse()
             status, text = answer.status, answer.read()
-        return status, text.decode() if path.endswith("/export") and status == 200 else json.loads(text)
+        lines = status == 200 and path.endswith(("/export", "=jsonl"))
+        return status, text.decode() if lines else json.loads(text)
 
     def send(self, batch: Json) -> tuple[int, Any]:
         return self.ask("/v1/ingest", batch)
@@ -114,6 +115,9 @@ def test_the_export_as_one_document(service: Service) -> None:
     status, found = service.ask("/v1/sessions/document/export?format=json")
     assert (status, found["evidence_class"], len(found["events"])) == (200, "AUTHORITATIVE_EVIDENCE", 4)
     assert found["seal"]["final_event_hash"] == found["events"][2]["event_hash"]
+    assert service.ask("/v1/sessions/document/export?format=jsonl")[0] == 200
+    status, found = service.ask("/v1/sessions/document/export?format=pdf")
+    assert (status, found["detail"]["message"]) == (400, "expected `format=jsonl` or `format=json`")
 
 
 def test_a_second_batch_goes_on_and_the_same_one_is_a_conflict(service: Service) -> None:
