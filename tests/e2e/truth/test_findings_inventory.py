@@ -25,7 +25,8 @@ def test_no_sentence_is_left_out() -> None:
         "report/explored.py",
     )  # fmt: skip
     of_runs = ("campaign/notes.py", "cli/_topology.py")
-    of_agents = ("report/broken_arguments.py", "report/passed.py", "report/unanswered.py")
+    # `tests/e2e/agents/test_driven_agent.py` has agents that answer as recorded, and otherwise.
+    of_agents = ("cli/_driven.py", "report/broken_arguments.py", "report/passed.py", "report/unanswered.py")
     elsewhere = ("checks/", "cli/_controlled.py", "mitm/breakpoints/", *of_agents, *of_searches, *of_runs)
     # `tests/unit/tape/export/test_questions.py` has a tape for each answer to a question of a law.
     elsewhere += (*terminal_truth.MODULES, "tape/export/question_evidence.py")
