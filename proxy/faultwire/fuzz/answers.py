@@ -32,7 +32,7 @@ TEXTS = ("arguments",)
 VALUES = ("input", "args")
 """Members that hold arguments as a document."""
 NO_ARGUMENTS = ("", "{", "null", "[]", '"text"', "{}", "7")
-SAID = ("content", "text", "output_text")
+WORDS = ("content", "text", "output_text")
 ERROR = {"error": {"message": "Internal error", "type": "server_error", "code": None}}
 
 
@@ -75,7 +75,7 @@ def _at(document: Any, place: Place) -> Iterator[tuple[str, Any]]:
         items: tuple[Any, ...] = (None, [], {}, "text")
         for item in items:
             yield f"arguments {json.dumps(item)}", with_value(document, place, item)
-    elif name in SAID and isinstance(value, str):
+    elif name in WORDS and isinstance(value, str):
         yield "nothing said", with_value(document, place, None)
         yield "parts in place of a text", with_value(document, place, [{"type": "text", "text": value}])
 

@@ -72,7 +72,7 @@ def shop() -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A search is 150 starts of an agent: on a machine with other work it takes longer than one command may."""
+    """A search starts its agent 150 times: beside other work it takes longer than one command may."""
     monkeypatch.setattr("tests.e2e.exec.conftest.TIMEOUT_S", 600)
 
 
