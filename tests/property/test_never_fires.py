@@ -37,6 +37,7 @@ AGENTS = {
 }
 SETTINGS: dict[str, dict[str, Any]] = {
     "mcp_message": {"messages": ['{"jsonrpc": "2.0", "id": "{id}", "result": {}}']},
+    "model_answer": {"body": "{}"},
     "latency": {"ms": 1},
     "bandwidth": {"bytes_per_s": 1000},
     "slow_close": {"ms": 1},

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-import yaml
-
 from faultwire import clock
 from faultwire.agents._process import Processes
-from faultwire.attacker.grid import ENTRY, Cell, entry
+from faultwire.attacker.grid import ENTRY, Cell, as_yaml, entry
 from faultwire.attacker.journal import Calm, Observed
 from faultwire.attacker.judge import Shown, judged, traffic, usual_words
 from faultwire.attacker.model import WORDING
@@ -19,7 +17,7 @@ from faultwire.attacker.rewording import reworded
 from faultwire.events import AgentResult
 from faultwire.faults.attack._library import registry
 from faultwire.profile.across import joined
-from faultwire.profile.load import parse
+from faultwire.profile.load import inline
 from faultwire.trials.execute import cost_of
 
 if TYPE_CHECKING:
@@ -132,10 +130,9 @@ class Player:
 
 
 def attacked(base: Profile, cell: Cell, text: str) -> Profile:
-    """The user's profile with one attack."""
-    fault = {**entry(cell, text), "id": ENTRY}
-    document = yaml.safe_dump({"name": "attack", "faults": [fault]}, allow_unicode=True, width=1 << 30)
-    return joined([base, parse(document, "attack")])
+    """The user's profile with one attack: the same, line for line, as `--fault` of its command makes."""
+    fault = inline(as_yaml({**entry(cell, text), "id": ENTRY}))
+    return joined([base, fault.model_copy(update={"name": ENTRY, "path": ENTRY})])
 
 
 def _calls(history: History) -> int:

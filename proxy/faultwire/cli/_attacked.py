@@ -150,6 +150,7 @@ def _search(
     from faultwire.attacker.report import About, document
     from faultwire.attacker.search import Meter, Search
     from faultwire.cli._failed_run import redactor
+    from faultwire.cli._same_answers import words
     from faultwire.faults.attack._library import registry
 
     def notify(number: int, attempt: Attempt, observed: Observed) -> None:
@@ -187,7 +188,7 @@ def _search(
         for one in result.tried
     }
     about = About(
-        traffic.seed, asked.budget, asked.confirm, command, _options(traffic), asked.model or "",
+        traffic.seed, asked.budget, asked.confirm, command, words(traffic), asked.model or "",
         tuple(written.values()),
     )  # fmt: skip
     return document(result, cells, journal.earlier, texts, about)
@@ -218,18 +219,6 @@ def _progress(number: int, budget: int, attempt: Attempt, observed: Observed) ->
     from faultwire.cli.output import say
 
     say(f"{number}/{budget} {attempt.phase:<7} {attempt.cell.text}: {observed.stage}")
-
-
-def _options(traffic: Traffic) -> tuple[str, ...]:
-    """The options that a command needs to meet the same world."""
-    words: list[str] = []
-    if traffic.script is not None:
-        words += ["--script", str(traffic.script)]
-    elif traffic.mock:
-        words.append("--mock")
-    for name in traffic.profile:
-        words += ["--profile", name]
-    return tuple(words)
 
 
 def _identity(

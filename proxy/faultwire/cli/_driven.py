@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SERVER_LOG = "agent.log"
 NO_ANSWER = "no answer"
+ANSWERED = "an answer"
 
 
 def drive(
@@ -101,7 +102,7 @@ def _answers(
         try:
             reply = dialler.ask(sent, pieces(sent), timeout_s=timeout_s)
         except NoReply as error:
-            yield as_json(one, (Difference("status", "an answer", f"{NO_ANSWER}: {error.why}"),))
+            yield as_json(one, (Difference("status", ANSWERED, f"{NO_ANSWER}: {error.why}"),))
             continue
         text = redactor.error(reply.body.decode("utf-8", "replace"), {})
         yield as_json(one, caller.compare(one, reply.status, text.encode()))

@@ -123,7 +123,7 @@ def _searched(
 def _documented(
     result: Result, player: Player, home: Path, command: tuple[str, ...], asked: Asked, traffic: Traffic
 ) -> dict[str, Any]:
-    from faultwire.cli._attacked import _options
+    from faultwire.cli._same_answers import words
     from faultwire.fuzz import repro
     from faultwire.fuzz.report import About, document
     from faultwire.report.text import redacted
@@ -131,7 +131,7 @@ def _documented(
     redact, calm = player.redact, player.calm()
     plain = all(redact(word) == word for word in command)
     about = repro.About(
-        traffic.seed, asked.timeout, command if plain else None, asked.prompts, _options(traffic)
+        traffic.seed, asked.timeout, command if plain else None, asked.prompts, words(traffic)
     )  # fmt: skip
     folders, commands = {}, {}
     for one in result.found:

@@ -24,6 +24,7 @@ def rerun(folder: Path, command: tuple[str, ...], traffic: Traffic) -> int:
     nothing."""
     from faultwire.capture import child
     from faultwire.cli._failed_run import redactor
+    from faultwire.cli._same_answers import taken
     from faultwire.cli.output import show
     from faultwire.fuzz import repro
     from faultwire.runner.launch import start_run
@@ -38,7 +39,7 @@ def rerun(folder: Path, command: tuple[str, ...], traffic: Traffic) -> int:
             hint="the recorded one may have held a secret, so it was left out",
         )
     child.find(started, os.environ)
-    traffic = replace(with_answers(traffic, found), seed=found.about.seed)
+    traffic = replace(taken(traffic, found.about.options), seed=found.about.seed)
     redact = redactor(traffic)
     with start_run(traffic.launch("fuzz", profile=traffic.load())) as run:
         seen = _played(run, found, started, traffic, redact)
@@ -70,16 +71,3 @@ def _played(
             return player.play(found.case, 1, "confirm")
         finally:
             journal.close()
-
-
-def with_answers(traffic: Traffic, found: Repro) -> Traffic:
-    """The options of the search, where none are given anew: who answers, and the tools' names."""
-    words = list(found.about.options)
-    pairs = dict.fromkeys(words)
-    given = [words[at + 1] for at, word in enumerate(words) if word == "--profile"]
-    profile = traffic.profile or tuple(given)
-    script = traffic.script
-    if script is None and not traffic.mock and "--script" in pairs:
-        script = Path(words[words.index("--script") + 1])
-    mock = traffic.mock or ("--mock" in pairs and script is None)
-    return replace(traffic, profile=profile, script=script, mock=mock)

@@ -93,12 +93,13 @@ TAKEN = frozenset(
 @click.option("-q", "--quiet", is_flag=True, help="Print the result and errors only.")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="-- CMD [ARG]...")
 def fuzz(command: tuple[str, ...], format_: Format, rerun: Path | None, **options: Any) -> None:
-    """Search for generated prompts, tool results and messages of MCP that crash an agent.
+    """Search for generated prompts, tool results, messages of MCP and answers of models that crash an agent.
 
-    Two runs as they are show what can be generated. Then each run of CMD gets one case on the wire: a result
-    or a message in place of a call's, or a prompt. Cases that make the agent do something new are changed
-    further. Crashes with one stack, or the same last calls, count as one; each is repeated, made smaller,
-    and has a folder that repeats it by one command. The same command goes on after an interruption.
+    Two runs as they are show what can be generated. Then each run of CMD gets one case on the wire: a result,
+    a message or a model's answer in place of a call's, or a prompt. Cases that make the agent do something
+    new are changed further. Crashes with one stack, or the same last calls, count as one; each is repeated,
+    made smaller, and has a folder that repeats it by one command. The same command goes on after an
+    interruption.
 
     Exits 0 if no crash was found, 1 if one was, 2 if the agent fails by itself, 3 if no case reached it.
 

@@ -35,7 +35,7 @@ FAMILIES = {
     "model": (
         "truncate_response empty_response refusal garbage wrong_finish_reason missing_usage drift "
         "wrong_values unknown_tool_call malformed_tool_arguments wrong_tool_arguments duplicate_tool_call "
-        "dropped_tool_call"
+        "dropped_tool_call model_answer"
     ),
     "stream": (
         "slow_first_token slow_tokens stall cut_stream early_end stream_error websocket_close "

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
     from faultwire.profile.model import Profile
 
-TargetKind = Literal["prompt", "result", "message"]
+TargetKind = Literal["prompt", "result", "message", "answer"]
 ENTRY = "fuzz"
 
 
 class Target(NamedTuple):
-    """What is generated: a prompt (by its number), the result of a tool's call, or the messages that answer a
-    request of MCP (`name` is its method, or `tools/call NAME`). `call` is the ordinal of the call, from 1."""
+    """What is generated: a prompt (by its number), the result of a tool's call, the messages that answer a
+    request of MCP (`name` is its method, or `tools/call NAME`), or the answer to a call of a model (`name` is
+    `model`). `call` is the ordinal of the call, from 1."""
 
     kind: TargetKind
     name: str
@@ -34,6 +35,8 @@ class Target(NamedTuple):
         """In words."""
         if self.kind == "prompt":
             return f"prompt {self.name}"
+        if self.kind == "answer":
+            return f"answer of the {self.name}, call {self.call}"
         what = f"result of `{self.name}`" if self.kind == "result" else f"answer to `{self.name}`"
         return f"{what}, call {self.call}"
 
@@ -62,6 +65,8 @@ class Part:
         if target.kind == "result":
             settings = {"responses": [{"response": self.text}], "none_left": "pass", "optional": True}
             return {"recorded_response": settings, "on": {"tool": target.name}, **about}
+        if target.kind == "answer":
+            return {"model_answer": {"body": self.text}, "on": {"kind": "llm"}, **about}
         if target.kind == "message":
             method, _, tool = target.name.partition(" ")
             message = {"methods": method, "messages": self.text.split("\n")}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from faultwire.checks._tools import uses
 from faultwire.errors import WireError
+from faultwire.fuzz.answers import is_stream, shapes
 from faultwire.fuzz.case import Target
 from faultwire.fuzz.grammar import Source
 from faultwire.fuzz.messages import valid
@@ -33,12 +34,13 @@ class Surface(NamedTuple):
 
 
 def surface(history: History, prompts: Sequence[str]) -> Surface:
-    """The sources of a run: prompts, then results, then messages, in the order in which they came."""
+    """The sources of a run: prompts, then results, messages and answers, in the order in which they came."""
     sources = [
         Source(Target("prompt", str(number)), {"given": text}) for number, text in enumerate(prompts, 1)
     ]
     sources += _results(history)
     sources += _messages(history)
+    sources += _answers(history)
     unnamed = dict.fromkeys(
         f"{one.request.method} {one.request.host}{one.request.path.partition('?')[0]}"
         for one in history.exchanges
@@ -69,6 +71,21 @@ def _messages(history: History) -> Iterator[Source]:
             if calls[name] <= CALLS:
                 seen = next((each.result for each in answers(one) if each.result is not None), None)
                 yield Source(Target("message", name, calls[name]), valid(str(asked[0].method), seen))
+
+
+def _answers(history: History) -> Iterator[Source]:
+    """Answers of models that are a document or a stream of events; the first one in other shapes, too."""
+    asked = [one for one in history.exchanges if one.kind == "llm"]
+    for call, one in enumerate(asked[:CALLS], 1):
+        if one.delivered is None or one.delivered.status != 200:
+            continue
+        try:
+            text = one.delivered.body.decode()
+        except UnicodeDecodeError:
+            continue
+        if text.lstrip()[:1] == "{" or is_stream(text):
+            others = shapes(text) if call == 1 else {}
+            yield Source(Target("answer", "model", call), {"seen": text, **others})
 
 
 def answers(one: Recorded) -> tuple[Message, ...]:

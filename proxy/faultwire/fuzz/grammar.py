@@ -9,21 +9,25 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from faultwire._core import sha256_hex
-from faultwire.dice import Dice
+from faultwire.dice import Dice, FaultDice
 from faultwire.evolution.mutant import Evolved, child as mutant, types
+from faultwire.fuzz.answers import documents, is_stream, with_document
 from faultwire.fuzz.case import Case, Part, Step, Target
 from faultwire.fuzz.schemas import Validity, generated, validity
-from faultwire.fuzz.values import CHANGES, damaged, room
+from faultwire.fuzz.values import CHANGES, damaged, inner, room
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 GENERATED = "generated"
 """The change that makes a new value of the schema."""
+INNER = "inner_"
+"""Before a change of an answer: at a document inside of it, as the arguments of a call are."""
 PROMPT_CHANGES = ("encoding", "truncated", "empty", "unicode", "long")
 """Changes of a prompt beside the types of mutation."""
 
 
+INNER_CHANGES = ("wrong_type", "null", "missing", "huge_number", "empty", "unicode", "truncated", "not_json")
 PROMPT_ROOM = 3
 """Texts of one change of a prompt that are taken to differ."""
 
@@ -41,6 +45,8 @@ class Source:
         """The changes that this target can have."""
         if self.target.kind == "prompt":
             return (*types(), *PROMPT_CHANGES)
+        if self.target.kind == "answer":
+            return (*CHANGES, *(f"{INNER}{one}" for one in INNER_CHANGES))
         return (*CHANGES, *((GENERATED,) if self.schema is not None and self.target.kind == "result" else ()))
 
     def room(self, text: str) -> Mapping[str, int]:
@@ -68,6 +74,8 @@ def step(part: Part, source: Source, change: str, throw: int, seed: int) -> Part
     elif change == GENERATED:
         text = None if source.schema is None else generated(source.schema, dice)
         how = "a new value of the schema"
+    elif part.target.kind == "answer":
+        text, how = _in_an_answer(part.text, change, dice)
     elif part.target.kind == "message":
         text, how = _in_a_message(part.text, change, throw, dice.dice)
     else:
@@ -76,6 +84,20 @@ def step(part: Part, source: Source, change: str, throw: int, seed: int) -> Part
     if text is None or text == part.text or (part.target.kind == "prompt" and "\0" in text):
         return None
     return replace(part, text=text, steps=(*part.steps, Step(change, throw, how)))
+
+
+def _in_an_answer(text: str, change: str, dice: FaultDice) -> tuple[str | None, str]:
+    """Damage an answer, or one event of a stream; each event stays on its line."""
+    events = documents(text) if is_stream(text) else []
+    at = int(dice.unit("event") * len(events))
+    document = events[at][1] if events else text
+    plain = change.removeprefix(INNER)
+    found = damaged(document, plain, dice) if plain == change else inner(document, plain, dice)
+    if found is None:
+        return None, ""
+    if not events:
+        return found
+    return with_document(text, events[at][0], found.text), f"{found.how} of event {at + 1}"
 
 
 def _in_a_message(text: str, change: str, throw: int, dice: Dice) -> tuple[str | None, str]:

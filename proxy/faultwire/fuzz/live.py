@@ -163,7 +163,7 @@ def _fits(source: Source, case: Case) -> bool:
 
 def reaches(case: Case, history: History) -> list[Reached]:
     """How far each part of a case came. A result that was replaced in a request to a model is read by the
-    model, and not by the agent's own code; a prompt is handed to the agent."""
+    model, and not by the agent's own code; a prompt and a model's answer are handed to the agent."""
     fired: dict[str, set[str]] = {}
     for exchange in history.exchanges:
         for line in exchange.faults:
@@ -175,5 +175,6 @@ def reaches(case: Case, history: History) -> list[Reached]:
         if part.target.kind == "prompt":
             found.append("agent")
         else:
-            found.append("not" if not kinds else "model" if kinds == {"llm"} else "agent")
+            only_model = kinds == {"llm"} and part.target.kind != "answer"
+            found.append("not" if not kinds else "model" if only_model else "agent")
     return found

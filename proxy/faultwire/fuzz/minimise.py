@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from faultwire.fuzz.answers import is_stream
 from faultwire.fuzz.grammar import made_again
 from faultwire.shrink.pieces import pieces
 
@@ -57,6 +58,11 @@ def _fewer_pieces(part: Part) -> Iterator[str]:
         lines = part.text.split("\n")
         for at in range(len(lines)):
             yield "\n".join((*lines[:at], *lines[at + 1 :]))
+        return
+    if part.target.kind == "answer" and is_stream(part.text):
+        blocks = part.text.split("\n\n")
+        for at in range(len(blocks) - 1):
+            yield "\n\n".join((*blocks[:at], *blocks[at + 1 :]))
         return
     found = pieces(part.text)
     if len(found) < 2:

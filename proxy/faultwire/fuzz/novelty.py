@@ -31,7 +31,9 @@ def shape(history: History) -> list[str]:
     for one in history.exchanges:
         status = one.delivered.status if one.delivered is not None else one.ending
         answer = answers.get(one.number)
-        if answer is not None:
+        if any(line.fault == "model_answer" and line.outcome == "fired" for line in one.faults):
+            words.append(f"model {status} generated")  # what we made is no behaviour of the agent's
+        elif answer is not None:
             asked = ",".join(f"{call.name}({_keys(call.arguments)})" for call in answer.tool_calls)
             words.append(f"model {status} {answer.finish_reason} {asked}")
         elif one.kind == "tool" and one.tool is not None:

@@ -205,7 +205,9 @@ def not_generated(
     found += [f"{one}: a call without the name of a tool (`tools` of --profile gives one)" for one in unnamed]
     if not about.prompted:
         found.append("prompts: none was given by --prompt")
-    return [*found, "answers of models: faults of `exec` and `explore` break these"]
+    if not any(one.target.kind == "answer" for one in sources):
+        found.append("answers of models: none came as a JSON document or a stream of events")
+    return found
 
 
 # ---------------------------------------------------------------- for people

@@ -66,6 +66,24 @@ def parsed(text: str) -> Any:
     return text if _OPEN in text or isinstance(found, str) else found
 
 
+def inner(text: str, change: str, dice: FaultDice) -> Damaged | None:
+    """The text with one change in a document that is the text of one of its members, as the arguments of a
+    call are; None where there is none."""
+    document = parsed(text)
+    where = [one for one in places(document) if one and _holds_document(one, at(document, one))]
+    if not where:
+        return None
+    place = where[_turn(len(where), dice)]
+    made = damaged(at(document, place), change, dice)
+    if made is None:
+        return None
+    return Damaged(written(with_value(document, place, made.text)), f"{made.how} inside of {shown(place)}")
+
+
+def _holds_document(place: Place, value: Any) -> bool:
+    return isinstance(value, str) and (place[-1] == "arguments" or not isinstance(parsed(value), str))
+
+
 def written(document: Any) -> str:
     """A document as text; a text as it is."""
     if isinstance(document, str):

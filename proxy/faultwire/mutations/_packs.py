@@ -22,8 +22,15 @@ if TYPE_CHECKING:
 
 _DATE = re.compile(r"(?<![\w.-])(\d{4})-(\d{2})-(\d{2})(?![\w-])")
 _NUMBER = re.compile(r"(?<![\w.,:/-])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w:/-]|[.,]\d)")
+BARE = 5
+"""Digits from which on a number without a sign between them is taken for an id, which is written one way."""
 _ISOLATE, _END = "\u2067", "\u2069"
 """RIGHT-TO-LEFT ISOLATE and POP DIRECTIONAL ISOLATE (Unicode TR 9)."""
+
+
+def _is_id(found: re.Match[str]) -> bool:
+    """Is a number one without any sign, too long to be written so as an amount?"""
+    return found[0].isdigit() and len(found[0]) >= BARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +68,17 @@ class Format:
         parts = text.split("\0")  # what was written already is left alone
         count = dates
         for at in range(0, len(parts), 2):
+            ids = sum(map(_is_id, _NUMBER.finditer(parts[at])))
             parts[at], more = _NUMBER.subn(self._number, parts[at])
-            count += more
+            count += more - ids
         return "".join(parts), count
 
     def _number(self, found: re.Match[str]) -> str:
         whole = found[1].replace(",", "")
         if len(whole) == 4 and "," not in found[1] and not found[2]:
             return self.own(found[1])  # a year
+        if _is_id(found):
+            return whole
         return self.number(whole, (found[2] or "")[1:])
 
 

@@ -100,6 +100,33 @@ def test_what_an_agent_keeps_from_its_model_is_seen_as_filtered(
     assert found["stages"]["obeyed"] == 0
 
 
+def test_printed_commands_run_as_they_are_where_the_agent_is_given_base_urls(
+    faultwire: Any, here: Path, server: str
+) -> None:
+    agent = AGENT.replace("'{\"hits\": 391, \"note\": \"from the archive\"}'", "fetched").replace(
+        "call = {", "import os\nfetched = u.build_opener(u.ProxyHandler({})).open("
+        "os.environ['FAULTWIRE_URL_TOOL'] + '/').read().decode()\ncall = {",
+    )  # fmt: skip
+    (here / "agent2.py").write_text(agent)
+    (here / "s.yaml").write_text(WEAK)
+    (here / "p.yaml").write_text(f"name: p\ntools: {{search: {{url: '{server}*'}}}}\nfaults: []\n")
+    done = faultwire(
+        "attack", "-q", "--format", "json", "--script", "s.yaml", "--profile", "p.yaml", *LESS,
+        "--finds", "1", "--reverse", f"tool={server}", "--budget", "60", "--", sys.executable, "agent2.py",
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    (finding,) = json.loads(done.stdout)["findings"]
+    words = shlex.split(finding["reproduce"])
+    assert words[words.index("--reverse") + 1] == f"tool={server}"
+    again = faultwire(*words[1:])
+    assert re.search(rb"fwc[0-9a-f]{12}", again.stdout), again.stderr
+    shrunk = faultwire(*shlex.split(finding["shrink"])[1:])
+    assert shrunk.returncode == 0, shrunk.stderr
+    at = words.index("--reverse")
+    control = faultwire(*words[1:at], *words[at + 2 :])
+    assert b"FAULTWIRE_URL_TOOL" in control.stderr, "the control: without it the agent has no address"
+
+
 @pytest.mark.cold
 def test_a_killed_search_goes_on_and_ends_as_one_that_was_not(faultwire: Any, here: Path) -> None:
     (here / "whole").mkdir()

@@ -31,7 +31,7 @@ def run(work: Path, framework: str, fault: dict[str, Any], steps: list[dict[str,
     document = {
         "version": "2.0",
         "agent": {
-            "type": "command", "timeout": 120_000, "stdin": True,
+            "type": "command", "timeout": 300_000, "stdin": True,
             "env": {name: f"${{{name}}}" for name in KEYS},
             "command": [str(environments.python(ENVIRONMENTS[framework])), str(AGENT), framework],
         },
@@ -45,7 +45,7 @@ def run(work: Path, framework: str, fault: dict[str, Any], steps: list[dict[str,
     (work / "faultwire.yaml").write_text(json.dumps(document))
     done = subprocess.run(
         [*faultwire(), "contract", "run", "-o", "report.json"],
-        cwd=work, env=base_environment(), capture_output=True, text=True, check=False, timeout=200,
+        cwd=work, env=base_environment(), capture_output=True, text=True, check=False, timeout=400,
     )  # fmt: skip
     assert done.returncode in (0, 1), done.stderr[-2000:]
     report = json.loads((work / "report.json").read_text())
@@ -57,6 +57,7 @@ def run(work: Path, framework: str, fault: dict[str, Any], steps: list[dict[str,
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(2400)  # six starts of a framework, each of which a busy machine may make wait
 @pytest.mark.parametrize("framework", ENVIRONMENTS)
 def test_each_outcome_of_a_wrong_value_is_printed_where_it_is_true_and_nowhere_else(
     framework: str, tmp_path: Path
@@ -83,6 +84,7 @@ def test_each_outcome_of_a_wrong_value_is_printed_where_it_is_true_and_nowhere_e
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(2400)  # six starts of a framework, each of which a busy machine may make wait
 @pytest.mark.parametrize("framework", ENVIRONMENTS)
 def test_outcomes_of_a_success_in_which_nothing_was_done_are_those_of_its_own_tool(
     framework: str, tmp_path: Path

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import comb
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from tests.bench.ladder import LONGER, by_dice, exact, held, live
 
-from faultwire.contract.statistics import rate
+from faultwire.contract.statistics import Method, rate
 
 LOWEST, HIGHEST = 0.93, 0.97
 
@@ -30,6 +32,20 @@ def test_the_interval_that_is_printed_is_the_one_of_the_asked_coverage(here: Pat
     assert one == rate(sum(bool(each.obeyed) for each in outcomes), 12)
     assert all(LOWEST <= exact(one.method, 12, chance) <= HIGHEST for chance in (0.25, 0.5, 0.75))
     assert exact("clopper_pearson", 12, 0.25) > HIGHEST
+
+
+def test_at_one_half_each_method_has_the_same_coverage_and_200_repeats_scatter_around_it() -> None:
+    """The figures of the page: with twelve pairs all hold .5 for three to nine successes."""
+    by = {method: exact(method, 12, 0.5) for method in get_args(Method)}
+    assert {round(one, 4) for one in by.values()} == {0.9614}
+    assert round(exact("wilson", 12, 0.25), 3) == 0.914, "the control: elsewhere they differ"
+    one = by["jeffreys"]
+
+    def chance(count: int) -> float:
+        return comb(200, count) * one**count * (1 - one) ** (200 - count)
+
+    assert round(sum(map(chance, range(186, 195))), 2) == 0.78, "93 to 97 %"
+    assert round(sum(map(chance, range(196, 201))), 2) == 0.11, "98 % and above"
 
 
 @pytest.mark.nightly

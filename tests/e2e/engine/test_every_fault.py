@@ -70,6 +70,7 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "wrong_tool_arguments": (WHOLE, {}),
     "duplicate_tool_call": (STREAMED, {}),
     "dropped_tool_call": (STREAMED, {}),
+    "model_answer": (WHOLE, {"body": '{"choices": []}'}),
     "slow_first_token": (STREAMED, {"ms": 20}),
     "slow_tokens": (STREAMED, {"ms": 5}),
     "stall": (STREAMED, {"after_events": 1, "for_ms": 20}),

@@ -70,6 +70,12 @@ def shop() -> Iterator[str]:
         server.shutdown()
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search starts its agent 150 times: beside other work it takes longer than one command may."""
+    monkeypatch.setattr("tests.e2e.exec.conftest.TIMEOUT_S", 600)
+
+
 Fuzzed = tuple[Any, dict[str, Any]]
 
 

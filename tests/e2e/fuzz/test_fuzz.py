@@ -43,8 +43,7 @@ def test_three_planted_crashes_are_found_as_three_and_each_comes_again_by_its_co
     assert [one["confirmed"] for one in found["crashes"]] == [[1, 1]] * 3
     for one in found["crashes"]:
         words = shlex.split(one["reproduce"])
-        shop = next(word for word in done.args if word.startswith("shop="))
-        again = faultwire(*words[1:4], "--reverse", shop, *words[4:])
+        again = faultwire(*words[1:])
         assert (again.returncode, again.stdout.split(b":")[0]) == (1, b"the agent crashes as recorded")
         assert one["shrunk"][1] <= one["shrunk"][0]
     with TapeReader.open(here / found["crashes"][0]["tape"]) as tape:
@@ -82,8 +81,7 @@ def test_an_input_that_never_lets_the_agent_end_is_found_once_made_smaller_and_c
     assert after < before, crash
     assert runs <= 6
     words = shlex.split(crash["reproduce"])
-    shop = next(word for word in done.args if word.startswith("shop="))
-    again = faultwire(*words[1:4], "--reverse", shop, *words[4:])
+    again = faultwire(*words[1:])
     assert (again.returncode, again.stdout.split(b":")[0]) == (1, b"the agent crashes as recorded")
 
 
@@ -211,6 +209,62 @@ def test_a_prompt_that_crashes_is_exported_and_is_repeated_by_exec(faultwire: An
     assert f"fuzz-{crash['key']}" in (here / "x.yaml").read_text()
     again = faultwire("exec", "-q", "--mock", "--", sys.executable, "agent.py", prompt)
     assert b"AssertionError" in again.stderr
+
+
+TURNS = """turns:
+  - match: {turn: 0}
+    reply: {tool_calls: [{name: look_up, arguments: {order: 7}}]}
+  - reply: {text: It is shipped.}
+"""
+ASKING = f"""{HEAD.replace('os.environ["FAULTWIRE_URL_SHOP"]', '""')}
+def ask(messages):
+    body = json.dumps({{"model": "m", "stream": STREAM, "messages": messages}}).encode()
+    headers = {{"content-type": "application/json", "authorization": "Bearer sk-none"}}
+    url = "https://api.openai.com/v1/chat/completions"
+    return u.urlopen(u.Request(url, body, headers)).read().decode()
+def look_up(arguments):
+    return arguments["order"]
+try:
+    text = ask([{{"role": "user", "content": "Where is order 7?"}}])
+    calls = []
+    for part in text.splitlines() if STREAM else ["data: " + text]:
+        if part.startswith("data: {{"):
+            message = json.loads(part[6:])["choices"][0]["delta" if STREAM else "message"]
+            calls += [one["function"] for one in message.get("tool_calls") or []]
+    arguments = json.loads("".join(one["arguments"] for one in calls) or "{{}}")
+except Exception as error:
+    print("refused", type(error).__name__)
+    sys.exit()
+"""
+TRUSTING = "print(look_up(arguments) if calls else None)\n"
+CAREFUL = "print(arguments.get('order') if calls and isinstance(arguments, dict) else None)\n"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_crash_that_only_an_answer_of_the_model_reaches_is_found_and_comes_again(
+    faultwire: Any, here: Path, stream: bool
+) -> None:
+    (here / "s.yaml").write_text(TURNS)
+
+    def run(agent: str, *options: str) -> Any:
+        (here / "agent.py").write_text(f"STREAM = {stream}\n{agent}")
+        given = ("--script", "s.yaml", *options, "--format", "json", "--", sys.executable, "agent.py")
+        return faultwire("fuzz", "-q", "--seed", "1", *given)
+
+    done = run(ASKING + TRUSTING, "--budget", "80", "--finds", "1", "--shrink", "4")
+    found = json.loads(done.stdout)
+    assert done.returncode == 1, (done.stderr, found)
+    (crash,) = found["crashes"]
+    assert crash["kind"] == "exception"
+    assert crash["title"].endswith("look_up")
+    assert {one["target"] for one in crash["parts"]} == {"answer of the model, call 1"}
+    assert (crash["reached"], crash["confirmed"]) == (["agent"], [1, 1])
+    again = faultwire(*shlex.split(crash["reproduce"])[1:])
+    assert (again.returncode, again.stdout.split(b":")[0]) == (1, b"the agent crashes as recorded")
+    fine = run(ASKING + CAREFUL, "--budget", "24")
+    control = json.loads(fine.stdout)
+    assert (fine.returncode, control["crashes"]) == (0, []), fine.stderr
+    assert control["cases"]["agent"] == control["cases"]["generated"]
 
 
 def test_messages_of_mcp_reach_the_official_client_which_stays_whole(faultwire: Any, here: Path) -> None:

@@ -89,6 +89,10 @@ def test_a_model_goes_on_where_the_script_ends_and_nothing_of_it_is_the_agents(
     assert len(one["exchanges"]) == 3, "the agent's calls, and none of its user's"
     with TapeReader.open(tapes(tmp_path)[0]) as tape:
         exchanges = list(tape.exchanges())
+        sessions = {each.name: each.exchanges for each in tape.sessions()}
+    assert sessions == {"server": 0, "memory/calm/p1/r1": 3, "memory/calm/p1/r2": 3, one["id"]: 3}, (
+        "each is the agent's: none is its user's"
+    )
     assert {each.request.host for each in exchanges} == {"api.openai.com"}
     assert b"faultwire-user" not in b"".join(repr(each).encode() for each in exchanges)
     written = [path for path in (tmp_path / ".faultwire").rglob("*") if path.is_file()]

@@ -25,7 +25,8 @@ def test_no_sentence_is_left_out() -> None:
         "report/explored.py",
     )  # fmt: skip
     of_runs = ("campaign/notes.py", "cli/_topology.py")
-    of_agents = ("report/broken_arguments.py", "report/passed.py", "report/unanswered.py")
+    # `tests/e2e/agents/test_driven_agent.py` has agents that answer as recorded, and otherwise.
+    of_agents = ("cli/_driven.py", "report/broken_arguments.py", "report/passed.py", "report/unanswered.py")
     elsewhere = ("checks/", "cli/_controlled.py", "mitm/breakpoints/", *of_agents, *of_searches, *of_runs)
     # `tests/unit/ingestion/test_compare_claims.py` has honest logs and lies for what `tape claims` prints.
     elsewhere += ("ingestion/compare_claims.py",)

@@ -67,6 +67,20 @@ def test_messages_of_mcp_with_what_was_seen_and_the_schema_of_results():
         assert json.loads(found["message", "tools/list", 1].bases["seen"])["result"] == TOOLS
 
 
+def test_answers_of_models_by_call_with_other_shapes_of_the_first():
+    found = sources(talk(1, calls=[call("add")]), talk(2), used(3), talk(4), talk(5))
+    answers = [target for target in found if target.kind == "answer"]
+    assert answers == [Target("answer", "model", n) for n in (1, 2, 3)]
+    assert "empty choices" in found[answers[0]].bases
+    assert list(found[answers[1]].bases) == ["seen"]
+    bad = replace(talk(1), delivered=Delivery(500, "no", (), b"{}"))
+    binary = replace(talk(2), delivered=Delivery(200, "OK", (), b"\xff\x00"))
+    page = replace(talk(3), delivered=Delivery(200, "OK", (), b"<html>"))
+    assert not [one for one in sources(bad, binary, page) if one.kind == "answer"]
+    event = replace(talk(1), delivered=Delivery(200, "OK", (), b'data: {"a": 1}\n\n'))
+    assert [one.kind for one in sources(event)] == ["answer"]
+
+
 def test_prompts_come_first_and_calls_without_a_tools_name_are_named():
     other = replace(used(1), kind="other", tool=None)
     found = surface(History("s", (other, other, mcp(2, "initialize", {}))), ("hi",))

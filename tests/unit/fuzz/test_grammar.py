@@ -59,6 +59,26 @@ def test_one_of_several_messages_is_damaged_and_each_keeps_its_line():
     assert any(text.endswith('\n{"b": "x"}') for text in texts)
 
 
+def test_an_answer_is_damaged_in_its_calls_arguments_and_a_stream_event_by_event():
+    whole = Source(
+        Target("answer", "model"), {"seen": '{"tool_calls": [{"arguments": "{\\"order\\": 7}"}], "n": 1}'}
+    )
+    inside = step(whole.first("seen"), whole, "inner_wrong_type", 0, 1)
+    assert json.loads(inside.text)["n"] == 1
+    assert inside.steps[0].how.endswith("inside of $.tool_calls[0].arguments")
+    stream = Source(
+        Target("answer", "model"), {"seen": 'data: {"a": "x"}\n\ndata: {"b": 1}\n\ndata: [DONE]\n\n'}
+    )
+    texts = {
+        made.text
+        for change in stream.changes
+        for throw in range(8)
+        if (made := step(stream.first("seen"), stream, change, throw, 1))
+    }
+    assert len(texts) > 20
+    assert all(text.count("\n") == 6 and text.endswith("data: [DONE]\n\n") for text in texts)
+
+
 def test_a_second_change_goes_on_where_the_first_ended():
     one = child(Case(), SOURCE, "seen", "null", 0, 1)
     two = child(one, SOURCE, "seen", "wrong_type", 0, 1)

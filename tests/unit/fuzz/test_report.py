@@ -14,7 +14,7 @@ from faultwire.fuzz.export import as_jsonl, as_prompts
 from faultwire.fuzz.faces import ENDINGS, checked, render, sarif
 from faultwire.fuzz.grammar import Source
 from faultwire.fuzz.journal import Calm, Kept
-from faultwire.fuzz.report import NO_PROOF, About, crash_lines, document, lines, summary
+from faultwire.fuzz.report import NO_PROOF, About, crash_lines, document, lines, not_generated, summary
 from faultwire.fuzz.search import Found, Result, Seen, Tried
 
 PROMPT = Source(Target("prompt", "1"), {"given": "hi"})
@@ -100,6 +100,14 @@ def test_coverage_is_reported_only_where_it_was():
     unasked = " ".join(summary(made(reported=(), asked="none")))
     assert "The agent's coverage was not asked for (--coverage)." in unasked
     assert "told no coverage" not in unasked
+
+
+def test_answers_of_models_are_named_as_not_generated_only_where_none_came():
+    about = About(7, 40, ("agent",), True, "none", (), True)
+    words = "answers of models: none came as a JSON document or a stream of events"
+    assert words in not_generated((SOURCE,), (), (), about)
+    answer = Source(Target("answer", "model"), {"seen": "{}"})
+    assert words not in not_generated((SOURCE, answer), (), (), about)
 
 
 def test_what_was_not_generated_is_named():

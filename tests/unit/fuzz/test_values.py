@@ -7,7 +7,7 @@ import json
 import pytest
 
 from faultwire.dice import Dice
-from faultwire.fuzz.values import CHANGES, LONGEST, damaged, parsed, places, room, shown, written
+from faultwire.fuzz.values import CHANGES, LONGEST, damaged, inner, parsed, places, room, shown, written
 
 DOCUMENT = {"id": 7, "name": "tea", "tags": ["a", "b"], "price": 3.5, "who": {"city": "Paris"}, "ok": True}
 TEXT = json.dumps(DOCUMENT)
@@ -108,6 +108,20 @@ def test_room_counts_places_and_one_for_a_change_of_the_whole_text():
     found = room(TEXT)
     assert (found["huge_number"], found["missing"], found["encoding"]) == (2, 9, 1)
     assert room("sunny")["huge_number"] == 0
+
+
+def test_a_document_inside_of_a_text_is_changed_there_and_stays_a_text():
+    text = json.dumps({"name": "find", "arguments": '{"order": 7}', "note": "plain"})
+    for change in ("wrong_type", "null", "missing", "not_json"):
+        found = [one for one in (inner(text, change, dice(n)) for n in range(12)) if one]
+        assert found
+        for one in found:
+            document = json.loads(one.text)
+            assert (document["name"], document["note"]) == ("find", "plain")
+            assert isinstance(document["arguments"], str)
+            assert document["arguments"] != '{"order": 7}'
+            assert one.how.endswith("inside of $.arguments")
+    assert inner('{"note": "plain"}', "null", dice(0)) is None
 
 
 def test_a_text_that_is_no_json_is_changed_as_a_text():

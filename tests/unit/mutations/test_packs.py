@@ -12,6 +12,7 @@ from faultwire.evolution.mutant import known, types
 from faultwire.mutations._packs import Format, Pack, packed
 from faultwire.mutations._registry import BUILTIN, PACKS, collect, registry, unpacked, weights
 from faultwire.mutations.engine import mutate
+from faultwire.mutations.packs_locale import PACKS as LOCALES
 
 PROMPT = "Move 1,234.50 of order 7 from 2026-03-01."
 PERSONS = re.compile(r"[\w.]+@(?!example\.com)|\+\d[\d ]{6,}|\b[A-Z]{2}\d{2} ?\d{4}")
@@ -77,3 +78,13 @@ def test_what_is_no_number_is_left_alone():
     )
     assert german.written("1,234.50 on 2026-03-01") == ("1234,50 on 01.03.2026", 2)
     assert german.written("12345.5") == ("12.345,5", 1)
+
+
+@pytest.mark.parametrize("name", [one.name for one in LOCALES])
+def test_a_long_number_without_a_sign_is_an_id_and_stays(name):
+    written = next(one for one in LOCALES if one.name == name).pack.format.written
+    for text in ("order 12345", "account 900100200300", "00012345 and 7654321"):
+        assert written(text) == (text, 0)
+    assert written("order 12345, 12,345 euros, 12345.5 euros")[1] == 2
+    if name != "locale_ja":  # writes amounts as English does
+        assert written("1,234,567 euros") != ("1,234,567 euros", 1)
