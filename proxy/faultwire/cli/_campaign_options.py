@@ -76,7 +76,8 @@ _OPTIONS = (
     click.option(
         "--on",
         metavar="ENGINE",
-        help="Have workers play the invocations: local:N, or dask://HOST:PORT (faultwire[dask]).",
+        help="Have workers play the invocations: local:N, dask://HOST:PORT (faultwire[dask]), or "
+        "kube://NAMESPACE?image=IMAGE&objects=PLACE (faultwire[kube]).",
     ),
     click.option(
         "--max-runs", type=click.IntRange(1), help="With --on: invocations at most, over all starts."

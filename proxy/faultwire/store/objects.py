@@ -24,10 +24,10 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
 class Objects:
     """Objects by name. Every call raises FaultwireError where the place fails."""
 
-    def __init__(self, place: str) -> None:
-        """Raises UsageError for what is no such place, or cannot be used."""
+    def __init__(self, place: str, option: str = "--tapes") -> None:
+        """Raises UsageError for what is no such place, or cannot be used. `option` is what named it."""
         self.place = printable(place)
-        self._store = _opened(place)
+        self._store = _opened(place, option)
 
     def get(self, name: str) -> bytes | None:
         """An object's bytes; None where there is none."""
@@ -92,13 +92,13 @@ class Objects:
             ) from error
 
 
-def _opened(place: str) -> Any:
+def _opened(place: str, option: str) -> Any:
     try:
         from obstore.exceptions import BaseError
         from obstore.store import LocalStore, S3Store
     except ImportError as error:
         raise UsageError(
-            "found no `obstore`, expected it for --tapes",
+            f"found no `obstore`, expected it for {option}",
             code="usage.tapes",
             hint="pip install 'faultwire[store]'",
         ) from error
@@ -118,7 +118,9 @@ def _opened(place: str) -> Any:
             f"cannot use `{printable(place)}`: {error}", code="usage.tapes", hint=HINT
         ) from error
     raise UsageError(
-        f"found `{printable(place)}` for --tapes, expected a place for tapes", code="usage.tapes", hint=HINT
+        f"found `{printable(place)}` for {option}, expected a folder that exists, or a bucket",
+        code="usage.tapes",
+        hint=HINT,
     )
 
 

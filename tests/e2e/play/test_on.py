@@ -201,7 +201,7 @@ def test_a_budget_ends_the_run_without_a_verdict_and_more_of_it_goes_on(project:
 
 BAD = {
     "unreachable": (("--on", "dask://127.0.0.1:9"), 2, "dask"),
-    "no engine": (("--on", "ray://127.0.0.1:1"), 2, "expected `local:N` or `dask://HOST:PORT`"),
+    "no engine": (("--on", "ray://127.0.0.1:1"), 2, "expected `local:N`, `dask://HOST:PORT` or"),
     "no interpreter": (("--on", "local:2", "--worker-python", "/none/python"), 2, "cannot start a worker"),
     "no faultwire": (("--on", "local:2", "--worker-python", "/bin/true"), 3, "gave no answer"),
     "without --on": (("--max-runs", "5"), 2, "found --max-runs without --on"),
