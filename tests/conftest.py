@@ -39,6 +39,7 @@ COLD = {
     "netns/": "namespaces and marks of processes",
     "play/test_on.py": "workers that are killed",
     "play/test_on_dask.py": "workers and schedulers that are killed",
+    "play/test_on_kube.py": "pods that are killed",
     "run_agents/test_process_tables.py": "/proc",
     "run_agents/test_shared.py": "servers that end",
     "soak/": "memory, deaths",
