@@ -235,7 +235,7 @@ class ApiServer:
                     body = {"kind": "Status", "status": "Failure", "code": error.status,
                             "reason": error.reason, "message": str(error)}  # fmt: skip
                     self.answer(error.status, body)
-                except (BrokenPipeError, ConnectionResetError):
+                except (OSError, ssl.SSLError):  # who asked is gone
                     self.close_connection = True
 
             do_GET = do_POST = do_PATCH = do_DELETE = do_any  # noqa: N815
