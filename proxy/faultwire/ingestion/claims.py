@@ -70,12 +70,12 @@ class Log:
 
 def log_of(events: Iterable[tuple[int, str, Any]]) -> Log:
     """A log's claims; events are (number, type, payload). What is no claim is passed over."""
-    told = [(number, kind, payload) for number, kind, payload in events if isinstance(payload, dict)]
+    read = [(number, kind, payload) for number, kind, payload in events if isinstance(payload, dict)]
     # LangChain's callback writes the class of its client where a model's name should be
-    classes = frozenset(one for _, _, payload in told if isinstance(one := payload.get("model_class"), str))
+    classes = frozenset(one for _, _, payload in read if isinstance(one := payload.get("model_class"), str))
     claims: list[Claim] = []
     errors = lost = 0
-    for number, kind, payload in told:
+    for number, kind, payload in read:
         if kind in ("TOOL_ERROR", "ERROR"):
             errors += 1
         elif kind == "LOG_DROP":
