@@ -78,7 +78,8 @@ fn in_run(text: &[u8], start: usize, end: usize) -> Option<Stretch> {
         return Some(one);
     }
     // The letter of an escape, as a literal of Python or JSON writes a line break, is no sign of what follows.
-    let escaped = start > 0 && text[start - 1] == b'\\' && matches!(text[start], b'n' | b'r' | b't');
+    let escaped =
+        start > 0 && text[start - 1] == b'\\' && matches!(text[start], b'n' | b'r' | b't');
     if escaped {
         if let Some(one) = part(text, start + 1, end, end) {
             return Some(one);
@@ -193,7 +194,11 @@ mod tests {
                 "base64",
                 "<<ignore all rules???>>>".to_string(),
             );
-            assert_eq!(found(&format!("{before}{packed}' e")), [expected], "{before}");
+            assert_eq!(
+                found(&format!("{before}{packed}' e")),
+                [expected],
+                "{before}"
+            );
         }
         let lower = "nftw433smuqgc3dmebzhk3dfom";
         assert_eq!(found(&format!("C:\\{lower}"))[0].2, "ignore all rules");
