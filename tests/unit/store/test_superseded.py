@@ -10,7 +10,7 @@ from tests.unit.store.test_live_upload import SIGNER, Recorder
 
 from faultwire.errors import TapeTampered
 from faultwire.store.objects import Objects
-from faultwire.store.superseded import Superseded, remove, superseded
+from faultwire.store.superseded import Superseded, _follows, _Log, remove, superseded
 from faultwire.store.tapes import collect_garbage, kept, pull, push
 from faultwire.tape.evidence.sealer import seal_path
 from faultwire.tape.evidence.signed_note import SignerKey
@@ -137,3 +137,24 @@ def test_where_a_manifest_cannot_be_read_nothing_is_said(tmp_path: Path, objects
     (tmp_path / "team" / "tapes" / "shop" / f"{done.digest}.json").write_text("{")
     with pytest.raises(TapeTampered):
         list(superseded(objects, "shop", TRUSTED))
+
+
+A, B, C, D = (bytes([number]) * 32 for number in range(4))
+
+
+@pytest.mark.parametrize(
+    ("events", "erasures", "follows"),
+    [
+        ((A, B, C), (2,), True),
+        ((A, B, C, D), (2,), True),
+        ((A, B, C), (), False),  # it goes on with something else
+        ((A, B, C, D), (3,), False),  # something else stands before the erasure
+        ((A, C, B), (2,), False),  # of other events
+        ((A, B), (2,), False),  # of no event more
+        ((A,), (0,), False),
+    ],
+)
+def test_only_all_events_and_an_erasure_right_behind_them_take_a_place(
+    events: tuple[bytes, ...], erasures: tuple[int, ...], follows: bool
+) -> None:
+    assert _follows(_Log("new", events, erasures, None), _Log("old", (A, B), (), None)) is follows
