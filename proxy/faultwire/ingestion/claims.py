@@ -81,9 +81,7 @@ def log_of(events: Iterable[tuple[int, str, Any]]) -> Log:
         elif kind == "LOG_DROP":
             counts = (payload.get(name) for name in ("count", "dropped_count", "dropped_events"))
             lost += next((one for one in counts if isinstance(one, int) and one > 0), 1)
-        elif (
-            kind in _KINDS and "action_type" not in payload
-        ):  # that callback's word for what an agent decides
+        elif kind in _KINDS and "action_type" not in payload:  # which is a decision of LangChain's agent
             claims.append(_claim(_KINDS[kind], number, payload, classes))
     return Log(tuple(_in_turns(claims)), errors, lost)
 

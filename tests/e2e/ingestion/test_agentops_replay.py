@@ -56,6 +56,7 @@ def agent(framework: str, lie: str, out: str) -> list[str]:
 
 
 def reported(folder: Path, framework: str, lie: str, *options: str, out: str = "log.jsonl") -> Json:
+    options = (*options, "--allow-host", "127.0.0.1") if out.startswith("http") else options
     done = execute(folder, agent(framework, lie, out), "--mock", *options, keys={"AGENTOPS_REPLAY": CHECKOUT})
     assert done.code == 0, done.stderr
     return done.met

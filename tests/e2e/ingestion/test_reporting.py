@@ -47,7 +47,7 @@ def test_an_agent_that_reports_itself_as_the_guide_shows(tmp_path: Path) -> None
     with serving(tmp_path / "service") as service:
         sessions = []
         for how in ("honest", "lie"):
-            done = execute(tmp_path, [*command, service.url, how], "--mock")
+            done = execute(tmp_path, [*command, service.url, how], "--mock", "--allow-host", "127.0.0.1")
             assert done.code == 0, done.stderr
             assert done.met["evidence_class"] == "AUTHORITATIVE_EVIDENCE"
             done.tape.rename(tmp_path / f"{how}.tape")
