@@ -18,7 +18,7 @@ from faultwire.store.migrations.versions import (
     v0001_runs,
     v0002_history,
     v0003_team,
-    v0006_operations,
+    v0004_operations,
 )
 from faultwire.store.schema import ADDED_LATER, SEPARATED, TEAM_APPENDED, TEAM_CHANGED, runs, tables
 
@@ -40,7 +40,7 @@ def test_the_steps_make_the_tables_that_the_code_knows(engine: Engine) -> None:
     assert v0001_runs.SEPARATED == SEPARATED
     assert (v0003_team.down_revision, v0003_team.APPENDED) == (v0002_history.revision, TEAM_APPENDED)
     assert v0003_team.CHANGED == TEAM_CHANGED
-    assert (v0006_operations.revision, v0006_operations.APPENDED) == ("0006", ADDED_LATER)
+    assert (v0004_operations.revision, v0004_operations.APPENDED) == ("0004", ADDED_LATER)
 
 
 def test_an_older_schema_is_brought_forward_with_what_it_holds(engine: Engine, tmp_path: Path) -> None:

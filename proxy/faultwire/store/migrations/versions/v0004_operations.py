@@ -7,7 +7,7 @@ from alembic import op
 
 from faultwire.store.migrations.versions.v0001_runs import only_added
 
-revision = "0006"
+revision = "0004"
 down_revision = "0003"
 
 APPENDED = ("blames", "run_tapes")
