@@ -21,6 +21,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "config",
         "record_policy",
         "on_tape_failure",
+        "tapes",
+        "project",
     ),
     "Replay": (
         "replay",

@@ -12,7 +12,6 @@ from tests.unit.blame.test_document import made as blamed
 
 from faultwire.cli._pushed import compare
 from faultwire.cli._pushed_blame import LARGEST, blames_of
-from faultwire.cli._store_options import StoreOptions
 from faultwire.errors import UsageError
 from faultwire.store.objects import Objects
 from faultwire.store.results import Store, StoredRun
@@ -41,7 +40,7 @@ class Team:
     def printed(self, capsys: Any) -> tuple[int, str, str]:
         code = 0
         try:
-            compare(StoreOptions(self.url, "shop"), self.tapes, ())
+            compare(self.url, "shop", self.tapes, ())
         except SystemExit as end:
             code = int(str(end.code))
         out = capsys.readouterr()

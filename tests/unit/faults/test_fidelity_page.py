@@ -17,10 +17,11 @@ ROWS = [line.split("|")[1] for line in PAGE.splitlines() if line.startswith("| `
 def test_every_fault_has_a_row_but_those_that_are_left_out() -> None:
     told = {name for cell in ROWS for name in re.findall(r"`(\w+)(?::|`)", cell)}
     names = {name for family, listed in FAMILIES.items() if family not in LEFT_OUT for name in listed.split()}
-    elsewhere = {"websocket_close", "goaway", "rst_stream", "stall_window"}
-    """Those of WebSockets and of HTTP/2, which these SDKs do not speak here."""
+    elsewhere = {"websocket_close", "goaway", "rst_stream", "stall_window", "model_answer"}
+    """Those of WebSockets and of HTTP/2, which these SDKs do not speak here, and what the user writes."""
     assert told == names - elsewhere
     assert "Faults of tools, MCP, agents, conversations and attacks are not here" in PAGE
+    assert "nor is `model_answer`, whose answer is what you write" in PAGE
 
 
 def test_the_settings_that_were_injected_are_valid() -> None:
