@@ -160,9 +160,8 @@ def document(cells: Cells) -> str:
             "met the fault, where the SDK "
             "made more than one by itself. “–” did not meet it, as a stream fault does not on a whole "
             "answer. Faults of tools, MCP, agents, conversations and attacks are not here: they change "
-            "what the model reads, and no SDK raises anything for them; nor is `model_answer`, whose answer is "
-            "what you write. All other SDKs under ten faults are "
-            "on [What each SDK shows](sdks.md).",
+            "what the model reads, and no SDK raises anything for them; nor is `model_answer`, whose answer "
+            "is what you write. All other SDKs under ten faults are on [What each SDK shows](sdks.md).",
             "",
             *_table(cells, FAULTS),
             "",
