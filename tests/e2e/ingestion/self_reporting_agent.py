@@ -54,7 +54,7 @@ def lied(kind, payload):
         LIE, "LLM_RESPONSE"
     )
     if LIE == "model" and kind == "LLM_CALL":
-        payload = {**payload, "model_id": "gpt-5", "model_class": "other"}
+        payload = {**payload, "model_id": "gpt-5"}
     elif LIE == "tokens" and kind == "LLM_RESPONSE" and first:
         usage = {"prompt_tokens": 1, "completion_tokens": 1}
         payload = {**payload, "usage": usage, "llm_output": {"token_usage": usage}}

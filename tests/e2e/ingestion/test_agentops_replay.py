@@ -133,7 +133,7 @@ def test_a_lie_is_found_and_nothing_else(framework: str, lie: str, tmp_path: Pat
         "model": r"event 2 claims a model call \(`gpt-5`\); exchange 1 has a model call \(`gpt-4o-mini`\)",
         "tokens": r"claims a model's answer (\(`gpt-4o-mini`\) )?for 1 token of input; exchange 1 counts \d+",
     }
-    assert re.search(expected[lie], found.words), found.words
+    assert re.search(expected[lie], " ".join(found.words.split())), found.words
 
 
 @FRAMEWORKS
