@@ -31,7 +31,17 @@ from supply import environment, run
 from warm import start
 
 ROOT = Path(__file__).parents[1]
-TAKEN = ("tests", "addons", "profiles", "replays", "docs", ".github", ".container", "pyproject.toml")
+TAKEN = (
+    "tests",
+    "addons",
+    "profiles",
+    "replays",
+    "docs",
+    "deploy",
+    ".github",
+    ".container",
+    "pyproject.toml",
+)
 """What the tests read besides the package."""
 CACHE = Path(os.environ.get("FAULTWIRE_TEST_CACHE", Path.home() / ".cache" / "faultwire-tests"))
 """Where the tests keep the environments of their agents, too."""

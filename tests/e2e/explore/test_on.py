@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -14,9 +13,9 @@ from typing import Any
 
 import psutil
 import pytest
+from tests.bench.dask_processes import Dask
 from tests.e2e.agents.harness import base_environment, faultwire
 from tests.e2e.play.test_on import OTHER_VERSION
-from tests.e2e.play.test_on_dask import Dask, reached
 
 LIMIT_S = 900
 AGENT = """import json, sys, urllib.error, urllib.request
@@ -141,13 +140,11 @@ def test_workers_of_a_scheduler_of_dask_find_the_same(work: Path, tmp_path: Path
     alone = explore(work, *faults)
     assert alone.returncode == 0, alone.stderr
     anew(work)
-    (tmp_path / "dask").mkdir()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        dask = Dask(tmp_path / "dask", free.getsockname()[1])
+    dask = Dask.at_free_port(tmp_path / "dask")
     with ExitStack() as stack:
         for program in (dask.scheduler(), dask.worker(), dask.worker()):
             stack.enter_context(program)
-        reached(dask, 2)
+        dask.reached(2)
         done = explore(work, *faults, "--on", dask.address)
     assert done.returncode == 0, done.stderr
     assert report(done) == report(alone)
