@@ -24,6 +24,7 @@ from pathlib import Path
 import pytest
 
 os.environ.pop("COLUMNS", None)  # xdist sets it for its workers; what is tested here writes into pipes
+os.unsetenv("COLUMNS")  # pytest loads readline, which sets it behind the back of `os.environ`
 
 COLD = {
     "attacks/": "deaths, process trees, memory, other users, hostile folders",

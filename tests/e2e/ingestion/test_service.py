@@ -275,7 +275,7 @@ def test_what_cannot_be_right_is_refused_before_anything_is_made(
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(mode)
     code, out = faultwire(tmp_path, "ingest", *options)
-    assert (code, expected in out) == (2, True)
+    assert (code, expected in out) == (2, True), out
     assert not (tmp_path / ".faultwire" / "ingested").exists()
 
 
