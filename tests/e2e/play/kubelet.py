@@ -56,6 +56,7 @@ class Kubelet:
     def __post_init__(self) -> None:
         self._changes: SimpleQueue[str] = SimpleQueue()
         self._ended = threading.Event()
+        self._turn = threading.Lock()
         self._done: set[str] = set()
         self.failure: BaseException | None = None
         self.threads = [threading.Thread(target=one, daemon=True) for one in (self._watch, self._run)]
@@ -84,7 +85,8 @@ class Kubelet:
                     while True:
                         self._changes.get_nowait()
                 except Empty:
-                    self.look()
+                    with self._turn:
+                        self.look()
         except httpx.HTTPError as error:
             if not self._ended.is_set():
                 self.failure = error
@@ -199,12 +201,13 @@ class Kubelet:
 
     def evict(self, name: str, message: str) -> None:
         """As a node that runs out of memory does."""
-        one = self.running.pop(name)
-        self._done.add(name)
-        one.popen.kill()
-        one.popen.wait()
-        one.log.close()
-        self._status(name, {"phase": "Failed", "reason": "Evicted", "message": message})
+        with self._turn:
+            one = self.running.pop(name)
+            self._done.add(name)
+            one.popen.kill()
+            one.popen.wait()
+            one.log.close()
+            self._status(name, {"phase": "Failed", "reason": "Evicted", "message": message})
 
     def _waits(self, pod: dict[str, Any], reason: str, message: str) -> None:
         name = pod["metadata"]["name"]

@@ -161,7 +161,7 @@ from faultwire.campaign.leases import Leases
 take = Leases.take
 def free_all_the_same(self, batch, most, until):
     cells = take(self, batch, most, until)
-    self._free.extend(cells)
+    self._free.update(dict.fromkeys(cells))
     return cells
 Leases.take = free_all_the_same
 from faultwire.cli import main
