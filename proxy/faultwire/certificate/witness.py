@@ -17,7 +17,7 @@ from faultwire.errors import FaultwireError, UsageError
 from faultwire.tape.evidence.signed_note import NoteError, SignerKey
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from faultwire.tape.evidence.signed_note import VerifierKey
@@ -102,6 +102,17 @@ class Witness:
                 f"cannot keep what is to be cosigned in `{self._folder}`: {error.strerror}",
                 code="witness.store",
             ) from error
+
+
+def by_origin(keys: Sequence[VerifierKey]) -> dict[str, VerifierKey]:
+    """The logs by origin. Raises UsageError where two keys claim one."""
+    known = {key.name: key for key in keys}
+    for key in keys:
+        if known[key.name] != key:
+            raise UsageError(
+                f"found two keys for the log `{key.name}`, expected one for each origin", code="witness.log"
+            )
+    return known
 
 
 def _signer(path: Path, name: str) -> SignerKey:

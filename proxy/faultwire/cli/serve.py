@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import signal
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from faultwire.cli._listen_options import FILE, listen_options
 from faultwire.cli._placed import anywhere_option, placed
 from faultwire.cli.output import Format, format_option, say, show, show_json
+
+if TYPE_CHECKING:
+    from faultwire.service.serve import Logs
 
 
 @click.command(short_help="Show a team its runs, with roles, baselines and alerts.")
@@ -43,11 +46,23 @@ from faultwire.cli.output import Format, format_option, say, show, show_json
     metavar="FILE",
     help="Answer /metrics to who shows the token in this file.",
 )
+@click.option(
+    "--witness-log",
+    "logs",
+    multiple=True,
+    metavar="KEY|FILE",
+    help="Cosign checkpoints of this log of certificates, by its verifier key (repeatable).",
+)
+@click.option(
+    "--witness-store", type=click.Path(path_type=Path), default=".faultwire/witness", show_default=True,
+    help="The folder of the witness's key, and of what it has cosigned.",
+)  # fmt: skip
 @anywhere_option()
 @format_option
 def serve(
     store: str, tapes: str | None, settings: Path | None, place: str, cert: Path | None, key: Path | None,
-    address: str | None, folder: Path, scraper: Path | None, format_: Format,
+    address: str | None, folder: Path, scraper: Path | None, logs: tuple[str, ...], witness_store: Path,
+    format_: Format,
 ) -> NoReturn:  # fmt: skip
     """Show a team its runs: trends, significant drops, cells that change, comments, links to share.
 
@@ -78,14 +93,28 @@ def serve(
         origin=name_for(Path.cwd().name), signer=project_signer(),
         key=load_key(STATE / "keys" / "redaction.key"), address=address and address.rstrip("/"),
         scraper=None if scraper is None else program.scraper_token(scraper),
+        logs=_logs(logs, witness_store),
     )  # fmt: skip
 
-    def ready(url: str, audit: Path) -> None:
+    def ready(found: program.Ready) -> None:
         if format_ == "json":
-            show_json({"url": url, "audit": str(audit)})
+            key = {} if found.witness is None else {"witness": found.witness}
+            show_json({"url": found.url, "audit": str(found.audit), **key})
         else:
-            show(url)
-            say(f"the audit log is {audit}; Ctrl-C ends")
+            show(found.url)
+            if found.witness is not None:
+                say(f"cosigns as {found.witness}")
+            say(f"the audit log is {found.audit}; Ctrl-C ends")
 
     ended_by = program.serve(service, ready)
     raise SystemExit(130 if ended_by == signal.SIGINT else 0)
+
+
+def _logs(keys: tuple[str, ...], folder: Path) -> Logs | None:
+    if not keys:
+        return None
+    from faultwire.certificate.witness import LOCK, by_origin
+    from faultwire.service.serve import Logs
+    from faultwire.tape.evidence.keyring import given_key
+
+    return Logs(by_origin(list(map(given_key, keys))), placed(folder / LOCK).parent)

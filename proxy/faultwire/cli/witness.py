@@ -13,13 +13,12 @@ from faultwire.cli._placed import anywhere_option, placed
 from faultwire.cli.output import Format, format_option, say, show, show_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from starlette.requests import Request
     from starlette.responses import Response
 
     from faultwire.ingestion.app import Door
-    from faultwire.tape.evidence.signed_note import VerifierKey
 
 
 @click.command(short_help="Cosign the checkpoints of logs that only grow.")
@@ -56,7 +55,7 @@ def witness(
     import os
     from contextlib import closing
 
-    from faultwire.certificate.witness import LOCK, Witness
+    from faultwire.certificate.witness import LOCK, Witness, by_origin
     from faultwire.certificate.witness_app import application
     from faultwire.ingestion.app import Door
     from faultwire.ingestion.serve import Listen
@@ -64,7 +63,7 @@ def witness(
     from faultwire.workbench.http_server import HttpServer
 
     listen = Listen.parse(place, cert, key, token_file)
-    known = _known(list(map(given_key, logs)))
+    known = by_origin(list(map(given_key, logs)))
     with (
         closing(Witness(placed(folder / LOCK).parent, name, known)) as made,
         closing(listen.bind()) as bound,
@@ -81,19 +80,6 @@ def witness(
             say(f"cosigns as {made.key}; Ctrl-C ends")
         server.run(sockets=[bound])
     raise SystemExit(130 if server.ended_by == signal.SIGINT else 0)
-
-
-def _known(keys: Sequence[VerifierKey]) -> dict[str, VerifierKey]:
-    """The logs by origin. Raises UsageError where two keys claim one."""
-    from faultwire.errors import UsageError
-
-    known = {key.name: key for key in keys}
-    for key in keys:
-        if known[key.name] != key:
-            raise UsageError(
-                f"found two keys for the log `{key.name}`, expected one for each origin", code="witness.log"
-            )
-    return known
 
 
 def _admitted(door: Door) -> Callable[[Request], Response | None]:

@@ -9,12 +9,13 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from faultwire.errors import FaultwireError, UsageError
-from faultwire.service import api, operations, pages
+from faultwire.service import api, operations, pages, witnessing
 from faultwire.service.guard import Gate, Guarded, NotLetIn, Refused
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from faultwire.certificate.witness import Witness
     from faultwire.service.acts import Acts
     from faultwire.service.oidc import Oidc
     from faultwire.store.objects import Objects
@@ -24,12 +25,14 @@ STATUS = {"store.no_run": 404, "store.no_token": 404, "service.no_baseline": 404
 
 
 def application(
-    acts: Acts, gate: Gate, objects: Objects | None, oidc: Oidc | None, base: str, scraper: str | None = None
-) -> Any:
+    acts: Acts, gate: Gate, objects: Objects | None, oidc: Oidc | None, base: str, scraper: str | None = None,
+    witness: Witness | None = None,
+) -> Any:  # fmt: skip
     """Everything that the service answers. `base` is its own address; who scrapes it shows `scraper`."""
     handlers: dict[Any, Any] = {HTTPException: _http_error, FaultwireError: _our_error}
     routes = [
         *operations.routes(gate, scraper),
+        *witnessing.routes(witness),
         *api.routes(acts, objects, oidc),
         *pages.routes(acts, gate.browsers, objects, oidc, base),
     ]

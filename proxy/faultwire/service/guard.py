@@ -41,6 +41,9 @@ REFUSALS = 120
 """Refusals of unknown callers that the audit log keeps in a minute; the others are counted."""
 CALLBACK = "/login/callback"
 METRICS = "/metrics"
+ADD_CHECKPOINT = "/add-checkpoint"
+CHECKPOINT = "checkpoint"
+"""The field that has its body: lines of text, neither JSON nor a form."""
 OPEN = ("/login", "/login/oidc", CALLBACK, "/style.css", "/health", "/ready", "/api/exchange", METRICS)
 """What nobody needs to be known for; `/metrics` wants a token of its own."""
 SHARED = "/shared/"
@@ -159,6 +162,8 @@ class Guarded:
             _check_word(request, state.browser)
 
     async def _fields(self, request: Request, *, pushes: bool) -> dict[str, Any]:
+        if request.url.path == ADD_CHECKPOINT:
+            return {CHECKPOINT: await _body(request, LARGEST)}
         blames = request.url.path.endswith("/blame") and request.state.caller is not None
         most = LARGEST_RUN if pushes else LARGEST_BLAME if blames else LARGEST
         found, size = await _fields(request, most)
@@ -242,8 +247,7 @@ class _Held:
             await self._send(message)
 
 
-async def _fields(request: Request, most: int) -> tuple[dict[str, Any], int]:
-    """The JSON object or the form of a request, and its bytes. Raises Refused."""
+async def _body(request: Request, most: int) -> bytes:
     data = bytearray()
     try:
         async for piece in request.stream():
@@ -252,6 +256,12 @@ async def _fields(request: Request, most: int) -> tuple[dict[str, Any], int]:
                 raise Refused(413, "service.size", f"the body has more than {most} bytes")
     except ClientDisconnect:
         raise Refused(400, "service.body", "the client left before its body was there") from None
+    return bytes(data)
+
+
+async def _fields(request: Request, most: int) -> tuple[dict[str, Any], int]:
+    """The JSON object or the form of a request, and its bytes. Raises Refused."""
+    data = await _body(request, most)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
         if kind == "application/x-www-form-urlencoded":

@@ -6,6 +6,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from faultwire.certificate.witness import Witness
 from faultwire.errors import UsageError
 from faultwire.ingestion.serve import SHORTEST_TOKEN
 from faultwire.service.acts import Acts
@@ -17,14 +18,35 @@ from faultwire.store.database import open_engine
 from faultwire.workbench.http_server import HttpServer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from faultwire.ingestion.serve import Listen
     from faultwire.service.oidc import Oidc
     from faultwire.service.settings import Settings
     from faultwire.store.objects import Objects
-    from faultwire.tape.evidence.signed_note import SignerKey
+    from faultwire.tape.evidence.signed_note import SignerKey, VerifierKey
+
+
+WITNESS = "faultwire-witness"
+"""What a witness is called, as by `faultwire witness`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Logs:
+    """The logs whose checkpoints the service cosigns, by origin, and the folder of what it has cosigned."""
+
+    keys: Mapping[str, VerifierKey]
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Where a service is reached, its audit log, and the key by which it cosigns, if it does."""
+
+    url: str
+    audit: Path
+    witness: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +64,11 @@ class Service:
     address: str | None = None
     scraper: str | None = None
     """The token of who may read `/metrics`; without one nobody may."""
+    logs: Logs | None = None
 
 
-def serve(service: Service, ready: Callable[[str, Path], None]) -> int | None:
-    """Serve until SIGINT or SIGTERM, which is returned; `ready` gets the address and the audit log.
+def serve(service: Service, ready: Callable[[Ready], None]) -> int | None:
+    """Serve until SIGINT or SIGTERM, which is returned; `ready` is called once it listens.
 
     Raises UsageError and FaultwireError where the store, the settings or the place cannot be used.
     """
@@ -60,14 +83,18 @@ def serve(service: Service, ready: Callable[[str, Path], None]) -> int | None:
         audit = stack.enter_context(
             closing(Audit(service.audit, service.origin, service.signer, service.key))
         )
+        witness = None
+        if service.logs is not None:
+            witness = Witness(service.logs.folder, WITNESS, service.logs.keys)
+            stack.callback(witness.close)
         browsers = Browsers(base.startswith("https://"))
         hosts = service.listen.hosts(port) | _named(base)
         scheme = base.partition("://")[0]
         gate = Gate(engine, browsers, audit, hosts, frozenset(f"{scheme}://{host}" for host in hosts))
         acts = Acts(engine, service.settings, metrics=gate.metrics)
-        made = application(acts, gate, service.objects, oidc, base, service.scraper)
+        made = application(acts, gate, service.objects, oidc, base, service.scraper, witness)
         server = HttpServer(made, lambda: None, service.listen.certificate, service.listen.key)
-        ready(base, audit.path)
+        ready(Ready(base, audit.path, None if witness is None else str(witness.key)))
         server.run(sockets=[bound])
         return server.ended_by
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.agents import environments
 from tests.e2e.certificate.test_certificate import SCRIPT, STOCK, keys, run
+from tests.e2e.service.conftest import serving, token
 
 LOG = Path(".faultwire/certificates")
 
@@ -102,6 +103,25 @@ def test_certificates_in_a_log_are_cosigned_and_verified_by_strangers(project: P
         assert run(project, "certificate", "verify", mailed, "--log", str(LOG)).returncode == 0
     assert alone(project, "plain.json", "--key", seal, "--witness-key", key).returncode == 1
     assert alone(project, "plain.json", "--key", seal).returncode == 0
+
+
+def test_the_service_of_a_team_is_such_a_witness(project: Path, tmp_path: Path) -> None:
+    log = run(project, "certificate", "log").stdout.strip()
+    store = f"sqlite:///{tmp_path}/team.db"
+    for role in ("runner", "viewer"):
+        path = project / role
+        path.write_text(token(tmp_path, store, role))
+        path.chmod(0o600)
+    with serving(tmp_path, store, "--witness-log", log) as service:
+        key = service.ready["witness"]
+        refused = issue(project, "none.json", service.url, key, "--witness-token", "viewer")
+        assert (refused.returncode, (project / "none.json").exists()) == (3, False)
+        made = issue(project, "a.json", service.url, key, "--witness-token", "runner")
+        assert made.returncode == 0, made.stderr
+    seal = (project / ".faultwire/keys/seal.pub").read_text().strip()
+    asked = alone(project, "a.json", "--key", seal, "--witness-key", key)
+    assert asked.returncode == 0, asked.stdout
+    assert "cosigned by faultwire-witness+" in asked.stdout
 
 
 def test_a_log_that_is_rolled_back_or_unknown_gets_no_certificate(project: Path, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ class Service:
 
     def __init__(self, process: subprocess.Popen[str], ready: Json, folder: Path) -> None:
         self.process, self.url, self.audit = process, str(ready["url"]), folder / ready["audit"]
+        self.ready = ready
 
     def ask(
         self, method: str, path: str, token: str | None = None, body: Any = None, **headers: str

@@ -6,11 +6,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from tests.unit.certificate.witnessed_log import LOG, request, text
+from tests.unit.certificate.witnessed_log import LOG, OTHER, request, text
 
 from faultwire.certificate import witness as module
 from faultwire.certificate.cosignature import RefusedError
-from faultwire.certificate.witness import KEY, Witness
+from faultwire.certificate.witness import KEY, Witness, by_origin
 from faultwire.errors import FaultwireError, UsageError
 
 KEYS = {LOG.name: LOG.verifier}
@@ -73,3 +73,9 @@ def test_a_folder_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / KEY).write_text("no key")
     with pytest.raises(UsageError, match="no key of a witness"):
         Witness(tmp_path, "w1", KEYS)
+
+
+def test_two_keys_that_claim_one_origin_are_refused() -> None:
+    assert by_origin([LOG.verifier, LOG.verifier]) == KEYS
+    with pytest.raises(UsageError, match=r"found two keys for the log `logs\.example/shop`"):
+        by_origin([LOG.verifier, OTHER.verifier])

@@ -28,7 +28,7 @@ def test_a_secret_that_cannot_be_read_ends_it_before_anything_is_made(tmp_path: 
         audit=tmp_path / "audit", origin="team", signer=SignerKey.fresh("team"), key=bytes(32),
     )  # fmt: skip
     with pytest.raises(UsageError, match="client_secret_file"):
-        serve(made, lambda *_: None)
+        serve(made, lambda _: None)
     assert list(tmp_path.iterdir()) == []
 
 
