@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 SESSION = "proxy"
 DRAIN_S = 5.0
 _ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+LOOK_S = 0.5
+"""Seconds after which a signal that another thread got is seen."""
 
 
 def as_address(
@@ -139,6 +141,7 @@ def proxy(
         ui.beside(run),
         upload.beside(run),
     ):
+        ending = _Elsewhere()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING | {signal.SIGCHLD})
         _announce(run, format_)
         say(header(run, profile, traffic))
@@ -146,9 +149,10 @@ def proxy(
             say(line)
         say("ready")
         probed.started(lambda: [engine.control for engine in run.engines.kept])
-        ended_by = _wait_for_signal(LostEngines(run))
+        ended_by = _wait_for_signal(LostEngines(run), ending)
         probed.ending = True
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        ending.leave()
         _let_end(run)
         shared = _shared(run)
         notes_of_run = run.notes()
@@ -220,14 +224,42 @@ def _shared(run: Run) -> SharedProxy:
     return shared
 
 
-def _wait_for_signal(lost: LostEngines) -> int:
+class _Elsewhere:
+    """Signals that the kernel gives to another thread of this process (of uploads, of the health page) while
+    the main one is not waiting for them: the main thread's mask does not hold there, and by default they
+    would end the process without a word. One that is ignored (`nohup`) stays so."""
+
+    def __init__(self) -> None:
+        self.got: list[int] = []
+        ours = (signal.SIG_DFL, signal.default_int_handler)
+        self._before = {one: found for one in _ENDING if (found := signal.getsignal(one)) in ours}
+        for one in self._before:
+            signal.signal(one, lambda number, _frame: self.got.append(number))
+
+    def leave(self) -> None:
+        """From now on they do what they did before."""
+        for one, handler in self._before.items():
+            signal.signal(one, handler)
+
+
+def _wait_for_signal(lost: LostEngines, elsewhere: _Elsewhere) -> int:
     """Wait for a terminating signal, and say which engines were lost meanwhile. Raises FaultwireError if none
     is left."""
     from faultwire.cli.output import say
 
-    while True:
-        got = signal.sigwait(_ENDING | {signal.SIGCHLD})
-        if got in _ENDING:
+    while not elsewhere.got:
+        got = _next_signal(_ENDING | {signal.SIGCHLD})
+        if got is not None and got in _ENDING:
             return got
-        for line in lost.look():
-            say(line)
+        if got is not None:
+            for line in lost.look():
+                say(line)
+    return elsewhere.got[0]
+
+
+def _next_signal(wanted: frozenset[signal.Signals]) -> int | None:
+    """The next of these that comes to this thread; None after `LOOK_S` without one."""
+    if sys.platform == "darwin":  # which has no sigtimedwait(2)
+        return signal.sigwait(wanted)
+    found = signal.sigtimedwait(wanted, LOOK_S)
+    return None if found is None else found.si_signo

@@ -78,8 +78,8 @@ IN_A_LOOP = {
 }
 """Faults that need a tool call, a number or an earlier answer: a tool loop of two calls meets each."""
 
-ELSEWHERE = frozenset(("goaway", "rst_stream", "stall_window", "websocket_close"))
-"""Faults of answers that no plain HTTP/1.1 call meets."""
+ELSEWHERE = frozenset(("goaway", "model_answer", "rst_stream", "stall_window", "websocket_close"))
+"""Faults of answers that no plain HTTP/1.1 call meets, and one whose answer is what the user writes."""
 FAMILIES = frozenset(("connection", "model", "response", "stream"))
 """The folders of faults of answers. Those of tools, MCP, agents, conversations and attacks change what a
 model reads."""

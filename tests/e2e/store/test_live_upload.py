@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import re
@@ -217,3 +218,21 @@ def test_a_proxy_s_tape_goes_when_it_is_stopped(folder: Path) -> None:
         rest = "".join(lines)
     assert "uploaded run.tape" in rest, rest
     assert len(kept(Objects(str(folder / "team")), "shop")) == 1
+
+
+def test_a_proxy_is_stopped_by_a_signal_that_another_of_its_threads_gets(folder: Path) -> None:
+    """The kernel may choose any thread; only the main one waits for signals."""
+    with subprocess.Popen(
+        [FAULTWIRE, "proxy", "--tapes", "team", "--project", "shop"], cwd=folder, stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL, text=True,
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        lines = iter(process.stderr.readline, "")
+        assert any(line == "ready\n" for line in lines)
+        others = [int(one.name) for one in Path(f"/proc/{process.pid}/task").iterdir()]
+        (other, *_) = (one for one in others if one != process.pid)
+        # There is no call for it in the standard library: tgkill(2).
+        assert ctypes.CDLL(None, use_errno=True).tgkill(process.pid, other, signal.SIGTERM) == 0
+        rest = "".join(lines)
+    assert process.returncode == 0, rest
+    assert "uploaded run.tape" in rest, rest
