@@ -80,10 +80,8 @@ fn in_run(text: &[u8], start: usize, end: usize) -> Option<Stretch> {
     // The letter of an escape, as a literal of Python or JSON writes a line break, is no sign of what follows.
     let escaped =
         start > 0 && text[start - 1] == b'\\' && matches!(text[start], b'n' | b'r' | b't');
-    if escaped {
-        if let Some(one) = part(text, start + 1, end, end) {
-            return Some(one);
-        }
+    if escaped && let Some(one) = part(text, start + 1, end, end) {
+        return Some(one);
     }
     let mut from = start;
     for at in start..end {
