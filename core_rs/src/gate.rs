@@ -119,14 +119,14 @@ impl Trigger {
         if let Some(reason) = self.recovered(call, count, about.at_s) {
             return plain(reason.to_owned());
         }
-        if let Some(most) = self.max_times {
-            if count.fired >= i64::try_from(most).unwrap_or(i64::MAX) {
-                let plural = if most == 1 { "" } else { "s" };
-                return plain(format!(
-                    "fired {} of at most {most} time{plural}",
-                    count.fired
-                ));
-            }
+        if let Some(most) = self.max_times
+            && count.fired >= i64::try_from(most).unwrap_or(i64::MAX)
+        {
+            let plural = if most == 1 { "" } else { "s" };
+            return plain(format!(
+                "fired {} of at most {most} time{plural}",
+                count.fired
+            ));
         }
         let last = self.stages.last()?;
         let mut stages = self.stages.iter();
@@ -139,10 +139,10 @@ impl Trigger {
     }
 
     fn counted_out(&self, call: u64, at_s: f64) -> Option<String> {
-        if let Some((from, to, text)) = &self.between {
-            if !(*from <= at_s && at_s < *to) {
-                return Some(format!("{at_s:.1}{text}"));
-            }
+        if let Some((from, to, text)) = &self.between
+            && !(*from <= at_s && at_s < *to)
+        {
+            return Some(format!("{at_s:.1}{text}"));
         }
         if let Some(after) = self.after_calls.filter(|&after| call <= after) {
             return Some(format!("call {call} of the first {after} passes"));
@@ -150,13 +150,13 @@ impl Trigger {
         if let Some(first) = self.first.filter(|&first| call > first) {
             return Some(format!("call {call} is past the first {first}"));
         }
-        if let Some((calls, text)) = &self.calls {
-            if !calls.contains(&call) {
-                return Some(format!("call {call}{text}"));
-            }
+        if let Some((calls, text)) = &self.calls
+            && !calls.contains(&call)
+        {
+            return Some(format!("call {call}{text}"));
         }
         let passed = call - self.after_calls.unwrap_or(0);
-        let every = self.every.filter(|&every| passed % every != 0)?;
+        let every = self.every.filter(|&every| !passed.is_multiple_of(every))?;
         Some(format!("call {call} is not one in {every}"))
     }
 

@@ -129,7 +129,7 @@ PYTHON = (
         "notes",
         tuple(
             f"faultwire/tape/evidence/{name}.py"
-            for name in ("checkpoint", "keyring", "signed_note", "standalone")
+            for name in ("body_keys", "checkpoint", "keyring", "signed_note", "standalone")
         ),
         EVIDENCE,
     ),

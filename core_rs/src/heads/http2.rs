@@ -31,10 +31,10 @@ pub fn request<'a>(list: impl Iterator<Item = Field<'a>>) -> Checked {
     if path.first() != Some(&b'/') && !(path == b"*" && method == b"OPTIONS") {
         return Err("the path does not begin with `/`".to_owned());
     }
-    if let Some(authority) = authority {
-        if !is_authority(authority) {
-            return Err("the authority is no host".to_owned());
-        }
+    if let Some(authority) = authority
+        && !is_authority(authority)
+    {
+        return Err("the authority is no host".to_owned());
     }
     fields::framing(&known, true, Of::Request)?;
     fields::host(&known, authority, authority.is_none())

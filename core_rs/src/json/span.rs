@@ -137,13 +137,13 @@ fn locate(body: &[u8], path: &[Step]) -> Result<Option<Found>, Error> {
             Token::Close { end } => {
                 open -= 1;
                 frames.truncate(open);
-                if open == path.len() {
-                    if let Some((start, from)) = target.take() {
-                        found = Some(Found {
-                            start,
-                            value: from..end,
-                        });
-                    }
+                if open == path.len()
+                    && let Some((start, from)) = target.take()
+                {
+                    found = Some(Found {
+                        start,
+                        value: from..end,
+                    });
                 }
             }
         }

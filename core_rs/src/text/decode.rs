@@ -78,7 +78,7 @@ fn line_break(text: &[u8], end: usize) -> usize {
 /// where the last one ends, and all without the breaks.
 fn wrapped(text: &[u8], start: usize, end: usize) -> Option<(usize, Vec<u8>)> {
     let width = end - start;
-    if !(32..=76).contains(&width) || width % 4 != 0 || line_break(text, end) == 0 {
+    if !(32..=76).contains(&width) || !width.is_multiple_of(4) || line_break(text, end) == 0 {
         return None;
     }
     let (mut part, mut last) = (text[start..end].to_vec(), end);
@@ -120,7 +120,7 @@ fn run(text: &[u8], start: usize, end: usize) -> Option<Decoded> {
         text: body,
         form,
     };
-    if part.len() % 2 == 0 && part.iter().all(u8::is_ascii_hexdigit) {
+    if part.len().is_multiple_of(2) && part.iter().all(u8::is_ascii_hexdigit) {
         // Identifiers and digests are many and say nothing: most are told without decoding them.
         if part.chunks_exact(2).any(control_digits) {
             return None;

@@ -12,7 +12,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("us_aba", |v| {
         digits(v).exactly(9).is_some_and(|d| {
             matches!(number(&d[..2]), 0..=12 | 21..=32 | 61..=72 | 80)
-                && dot(d, &[3, 7, 1, 3, 7, 1, 3, 7, 1]) % 10 == 0
+                && dot(d, &[3, 7, 1, 3, 7, 1, 3, 7, 1]).is_multiple_of(10)
         })
     }),
     ("us_dea", |v| {

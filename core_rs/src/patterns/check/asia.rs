@@ -82,7 +82,7 @@ fn tw_id(value: &[u8]) -> bool {
     let county = place as u32 + 10;
     read.exactly(9).is_some_and(|d| {
         let sum = county / 10 + county % 10 * 9 + dot(d, &[8, 7, 6, 5, 4, 3, 2, 1, 1]);
-        matches!(d[0], 1 | 2 | 8 | 9) && sum % 10 == 0
+        matches!(d[0], 1 | 2 | 8 | 9) && sum.is_multiple_of(10)
     })
 }
 

@@ -24,7 +24,7 @@ pub const CHECKS: &[(&str, Check)] = &[
 
 /// GS1/EAN-13: weights 1 and 3, total a multiple of ten.
 fn ean(digits: &[u8]) -> bool {
-    dot(digits, &[1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]) % 10 == 0
+    dot(digits, &[1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]).is_multiple_of(10)
 }
 
 /// Germany, Rentenversicherungsnummer: the letter becomes two digits, cross sums of products.
@@ -113,7 +113,7 @@ fn uk_nino(value: &[u8]) -> bool {
 fn uk_vat(value: &[u8]) -> bool {
     digits(value).exactly(9).is_some_and(|d| {
         let sum = u64::from(dot(d, &[8, 7, 6, 5, 4, 3, 2])) + number(&d[7..]);
-        sum % 97 == 0 || (sum + 55) % 97 == 0
+        sum.is_multiple_of(97) || (sum + 55).is_multiple_of(97)
     })
 }
 

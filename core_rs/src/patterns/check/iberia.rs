@@ -85,5 +85,5 @@ fn pt_cc(value: &[u8]) -> bool {
             },
         )
         .sum();
-    text.len() == 12 && sum % 10 == 0
+    text.len() == 12 && sum.is_multiple_of(10)
 }

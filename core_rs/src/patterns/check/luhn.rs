@@ -65,7 +65,7 @@ pub fn luhn(digits: &[u8]) -> bool {
             (_, value) => value,
         })
         .sum();
-    sum % 10 == 0
+    sum.is_multiple_of(10)
 }
 
 /// Luhn, a length and a prefix that a network issues (ISO/IEC 7812 issuer ranges).

@@ -51,7 +51,7 @@ pub fn hybrid(digits: &[u8]) -> bool {
 fn nl_bsn(value: &[u8]) -> bool {
     digits(value)
         .exactly(9)
-        .is_some_and(|d| dot(d, &[9, 8, 7, 6, 5, 4, 3, 2, 10]) % 11 == 0)
+        .is_some_and(|d| dot(d, &[9, 8, 7, 6, 5, 4, 3, 2, 10]).is_multiple_of(11))
 }
 
 /// United Kingdom, NHS number.

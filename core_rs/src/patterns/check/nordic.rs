@@ -18,7 +18,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("dk_cvr", |v| {
         digits(v)
             .exactly(8)
-            .is_some_and(|d| d[0] > 0 && dot(d, &[2, 7, 6, 5, 4, 3, 2, 1]) % 11 == 0)
+            .is_some_and(|d| d[0] > 0 && dot(d, &[2, 7, 6, 5, 4, 3, 2, 1]).is_multiple_of(11))
     }),
     ("se_pnr", se_pnr),
     ("fi_hetu", fi_hetu),

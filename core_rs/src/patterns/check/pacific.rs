@@ -6,11 +6,11 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("au_tfn", |v| {
         digits(v)
             .exactly(9)
-            .is_some_and(|d| dot(d, &[1, 4, 3, 7, 5, 8, 6, 9, 10]) % 11 == 0)
+            .is_some_and(|d| dot(d, &[1, 4, 3, 7, 5, 8, 6, 9, 10]).is_multiple_of(11))
     }),
     ("au_abn", |v| {
         digits(v).exactly(11).is_some_and(|d| {
-            d[0] > 0 && (dot(d, &[10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19]) - 10) % 89 == 0
+            d[0] > 0 && (dot(d, &[10, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19]) - 10).is_multiple_of(89)
         })
     }),
     ("au_medicare", au_medicare),

@@ -42,7 +42,7 @@ pub const CHECKS: &[(&str, Check)] = &[
 fn pl_pesel(value: &[u8]) -> bool {
     digits(value).exactly(11).is_some_and(|d| {
         let sum = dot(d, &[1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1]);
-        date::day_month(number(&d[4..6]), number(&d[2..4]) % 20) && sum % 10 == 0
+        date::day_month(number(&d[4..6]), number(&d[2..4]) % 20) && sum.is_multiple_of(10)
     })
 }
 
@@ -53,7 +53,7 @@ fn cz_rc(value: &[u8]) -> bool {
         let month = if month > 20 { month - 20 } else { month };
         let rest = number(&d[..9]) % 11;
         date::day_month(number(&d[4..6]), month)
-            && (number(d) % 11 == 0 || (rest == 10 && d[9] == 0))
+            && (number(d).is_multiple_of(11) || (rest == 10 && d[9] == 0))
     })
 }
 

@@ -27,7 +27,7 @@ pub fn signs(text: &[u8], start: usize, end: usize) -> Option<Stretch> {
     let plain = |size: usize| base64(&text[start..start + size]);
     let mut one = read(start, end - start, "base64", 4, 3, plain)?;
     let width = end - start;
-    if one.end == end && (32..=76).contains(&width) && width % 4 == 0 {
+    if one.end == end && (32..=76).contains(&width) && width.is_multiple_of(4) {
         lines(text, &mut one, width);
     }
     let padding = text[one.end..]

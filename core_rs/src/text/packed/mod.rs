@@ -60,12 +60,12 @@ fn each(text: &[u8], take: &mut dyn FnMut(Stretch) -> bool) {
             end = at + text[at..].iter().take_while(|b| sign(b)).count();
         }
         done = end;
-        if end - start >= LEAST {
-            if let Some(one) = in_run(text, start, end) {
-                done = one.end.max(start + 1);
-                if !take(one) {
-                    return;
-                }
+        if end - start >= LEAST
+            && let Some(one) = in_run(text, start, end)
+        {
+            done = one.end.max(start + 1);
+            if !take(one) {
+                return;
             }
         }
         at = done + LEAST - 1;
@@ -95,10 +95,10 @@ fn in_run(text: &[u8], start: usize, end: usize) -> Option<Stretch> {
                 if let Some(one) = part(text, from, to, end) {
                     return Some(one);
                 }
-            } else if from + LEAST <= end {
-                if let Some(one) = signs(text, from, end) {
-                    return Some(one);
-                }
+            } else if from + LEAST <= end
+                && let Some(one) = signs(text, from, end)
+            {
+                return Some(one);
             }
         }
     }
