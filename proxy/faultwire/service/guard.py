@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from faultwire.service.audit import Audit
     from faultwire.service.browsers import Browser, Browsers
     from faultwire.store.database import Database
+    from faultwire.store.tokens import Token
 
 CSRF = "x-faultwire-csrf"
 READING = ("GET", "HEAD")
@@ -179,7 +180,7 @@ class Guarded:
             kind, _, word = given[0].partition(" ")
             token = None
             if len(given) == 1 and kind.lower() == "bearer":
-                token = await run_in_threadpool(look_up, self._gate.engine, word.strip())
+                token = await self._token(word.strip())
             if token is None or token.run is not None:
                 raise Refused(401, "service.token", "this token is none, has expired, or was revoked")
             request.state.caller = Caller.of(token)
@@ -187,6 +188,12 @@ class Guarded:
         browser = self._gate.browsers.of(request.headers.get("cookie", ""))
         if browser is not None:
             request.state.browser, request.state.caller = browser, browser.caller
+
+    async def _token(self, word: str) -> Token | None:
+        try:
+            return await run_in_threadpool(look_up, self._gate.engine, word)
+        except FaultwireError as error:
+            raise Refused(503, error.code, "the database does not answer", "ask again later") from error
 
     async def _kept(self, request: Request, status: int, code: str) -> bool:
         caller = request.state.caller

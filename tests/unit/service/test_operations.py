@@ -20,6 +20,7 @@ async def test_it_is_ready_while_the_database_answers(made: Team, tmp_path: Path
     for path in ("/health", "/ready"):
         answer = await made.ask("GET", path)
         assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+    token = made.token("viewer")
     made.engine.dispose()
     database = tmp_path / "results.db"
     database.rename(tmp_path / "aside.db")
@@ -27,6 +28,9 @@ async def test_it_is_ready_while_the_database_answers(made: Team, tmp_path: Path
     lost = await made.ask("GET", "/ready")
     assert (lost.status_code, lost.json()) == (503, {"status": "the database does not answer"})
     assert str(tmp_path) not in lost.text
+    asked = await made.ask("GET", "/api/me", token)
+    assert (asked.status_code, asked.json()["error"]["code"]) == (503, "store.failed")
+    assert str(tmp_path) not in asked.text
     assert (await made.ask("GET", "/health")).status_code == 200
     database.rmdir()
     (tmp_path / "aside.db").rename(database)
