@@ -206,7 +206,19 @@ def test_a_contract_s_tapes_go_as_well_and_its_verdict_stays(tmp_path: Path) -> 
     assert "uploaded run.tape" in done.stderr
 
 
-def test_a_proxy_s_tape_goes_when_it_is_stopped(folder: Path) -> None:
+def to_the_process(pid: int) -> None:
+    os.kill(pid, signal.SIGTERM)
+
+
+def to_another_of_its_threads(pid: int) -> None:
+    """As the kernel may choose; only the main one waits for signals. Python has no call for tgkill(2)."""
+    others = [int(one.name) for one in Path(f"/proc/{pid}/task").iterdir()]
+    (other, *_) = (one for one in others if one != pid)
+    assert ctypes.CDLL(None, use_errno=True).tgkill(pid, other, signal.SIGTERM) == 0
+
+
+@pytest.mark.parametrize("stop", [to_the_process, to_another_of_its_threads])
+def test_a_proxy_s_tape_goes_when_it_is_stopped(folder: Path, stop: Callable[[int], None]) -> None:
     with subprocess.Popen(
         [FAULTWIRE, "proxy", "--tapes", "team", "--project", "shop"], cwd=folder, stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL, text=True,
@@ -214,25 +226,8 @@ def test_a_proxy_s_tape_goes_when_it_is_stopped(folder: Path) -> None:
         assert process.stderr is not None
         lines = iter(process.stderr.readline, "")
         assert any(line == "ready\n" for line in lines)
-        process.send_signal(signal.SIGTERM)
-        rest = "".join(lines)
-    assert "uploaded run.tape" in rest, rest
-    assert len(kept(Objects(str(folder / "team")), "shop")) == 1
-
-
-def test_a_proxy_is_stopped_by_a_signal_that_another_of_its_threads_gets(folder: Path) -> None:
-    """The kernel may choose any thread; only the main one waits for signals."""
-    with subprocess.Popen(
-        [FAULTWIRE, "proxy", "--tapes", "team", "--project", "shop"], cwd=folder, stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL, text=True,
-    ) as process:  # fmt: skip
-        assert process.stderr is not None
-        lines = iter(process.stderr.readline, "")
-        assert any(line == "ready\n" for line in lines)
-        others = [int(one.name) for one in Path(f"/proc/{process.pid}/task").iterdir()]
-        (other, *_) = (one for one in others if one != process.pid)
-        # There is no call for it in the standard library: tgkill(2).
-        assert ctypes.CDLL(None, use_errno=True).tgkill(process.pid, other, signal.SIGTERM) == 0
+        stop(process.pid)
         rest = "".join(lines)
     assert process.returncode == 0, rest
     assert "uploaded run.tape" in rest, rest
+    assert len(kept(Objects(str(folder / "team")), "shop")) == 1
