@@ -38,6 +38,7 @@ TAKEN = (
     "replays",
     "docs",
     "deploy",
+    ".ci/lock",
     ".github",
     ".container",
     "pyproject.toml",
